@@ -8,6 +8,7 @@
 #include "checkpoint/checkpoint.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "formats/npy.h"
 #include "formats/result.h"
 
 #include "command.h"
@@ -21,12 +22,14 @@ enum { LAG_MAX = 1 << 24 };
 
 typedef struct checkpoint_options {
     model_options model;
-    const char *path, *layers, *heads;
+    const char *path, *layers, *heads, *counts;
     int64_t positions, samples, kernel, top, context, draws;
     bool all, dry_run, raw, circuits;
     bool unknown;     /* so is the architecture: heads are none */
     char notes[2048]; /* lines on the model, and on what W_Q^T W_K leaves out, for the digest */
     integer_list lags;
+    double *token_counts; /* of the file `counts` */
+    int64_t token_count;
 } checkpoint_options;
 
 static void take_context(const command_option *row, void *field, const char *text,
@@ -66,6 +69,10 @@ static const command_option options[] = {
            "lags below N of each head's kernels in the table `kernel`, and 16 in each doubling "
            "beyond them (default 256; 0: none)",
            .most = SZG_CHECKPOINT_LAGS, .fallback = "256"),
+    OPTION(checkpoint_options, counts, "token-counts", "FILE",
+           "how often each token occurs in your text, by token id: FILE.npy of one axis, as "
+           "numpy.bincount makes it; the mean kernels of layer 0 are then those of such tokens "
+           "(default: each token of the vocabulary is as likely)"),
     OPTION(checkpoint_options, layers, "layers", "LIST",
            "only these layers: 0-7, or 0+2+5; disjoint parts concatenate to the full result, and "
            "which heads stand out is judged in each part"),
@@ -225,6 +232,8 @@ static szg_status analyse(command_call *call, const szg_checkpoint *checkpoint,
         .draws = own->draws,
         .seed = call->shared.seed,
         .context = own->context,
+        .token_counts = own->token_counts,
+        .token_count = own->token_count,
         .journal = journal_of(call, szg_checkpoint_describe(checkpoint).stack, journal)};
     szg_checkpoint_tables tables;
     SZG_TRY(szg_checkpoint_analyse(call->context, checkpoint, &wanted, &tables));
@@ -250,14 +259,40 @@ static szg_status run_stack(void *user, const szg_checkpoint *checkpoint) {
     return analyse(job->call, checkpoint, &job->tables);
 }
 
+static szg_status take_counts(szg_context *context, const szgi_npy *npy, checkpoint_options *own) {
+    if (szgi_npy_dims(npy) != 1 || szgi_npy_is_complex(npy))
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: %d axes%s: a real array of one axis is needed, with a count for each "
+                         "token id",
+                         own->counts, szgi_npy_dims(npy),
+                         szgi_npy_is_complex(npy) ? " of complex numbers" : "");
+    own->token_count = szgi_npy_count(npy);
+    SZG_TRY(szgi_memory_alloc(context, own->token_count + 1, &own->token_counts));
+    SZG_TRY(szgi_npy_read_real(context, npy, 0, own->token_count, own->token_counts));
+    return szgi_npy_check(context, npy);
+}
+
+static szg_status read_counts(szg_context *context, checkpoint_options *own) {
+    szgi_npy *npy;
+    if (!own->counts || own->dry_run)
+        return SZG_OK;
+    SZG_TRY(szgi_npy_open(context, own->counts, &npy));
+    szg_status status = take_counts(context, npy, own);
+    szgi_npy_close(&npy);
+    return status;
+}
+
 static szg_status run(command_call *call) {
-    const checkpoint_options *own = call->own;
+    checkpoint_options *own = call->own;
     checkpoint_job job = {.call = call};
     SZG_TRY(output_check(call));
-    szg_status status = model_each_stack(call->context, &own->model, own->path, run_stack, &job);
+    szg_status status = read_counts(call->context, own);
+    if (status == SZG_OK)
+        status = model_each_stack(call->context, &own->model, own->path, run_stack, &job);
     if (status == SZG_OK)
         status = write_tables(call, job.stacks, &job.tables);
     szg_checkpoint_tables_close(&job.tables);
+    szgi_memory_free(own->token_counts);
     return status;
 }
 

@@ -142,25 +142,31 @@ enum { SZG_CONTEXT_TRAINED = -1 };
 /* All fields but `size` may be zero. */
 typedef struct szg_checkpoint_options {
     SZG_SIZE(szg_checkpoint_options);
-    int64_t positions;   /* leading positions to use; 0: all of them */
-    int64_t samples;     /* symbol samples a head in table `samples`; 0: none */
-    bool dry_run;        /* the tables `architecture` and `tensors` alone: no weight is read */
-    const char *layers;  /* "0-7+12": those layers alone; NULL: all */
-    const char *heads;   /* likewise, query heads of each layer */
-    bool raw;            /* no gain of a norm is folded into `qk`, and no logit is bounded */
-    int64_t kernel;      /* lags below this in size, and 16 in each doubling beyond them, a head in
-                            table `kernel`; 0: none */
-    int64_t top;         /* of whole weights (an unknown architecture) the so many largest singular
-                            values alone, each with its error, in table `top`; 0: all values */
-    uint64_t seed;       /* of what chance would give, of the random vectors with `top`, of `draws` */
-    int64_t context;     /* N: bounds of rotary heads are for the lags 0 .. N - 1, and cost one
-                            factorisation a lag; 0: they are for any lag; or SZG_CONTEXT_TRAINED */
-    bool circuits;       /* the table `circuits`: QK and OV of each head, and their values */
+    int64_t positions;  /* leading positions to use; 0: all of them */
+    int64_t samples;    /* symbol samples a head in table `samples`; 0: none */
+    bool dry_run;       /* the tables `architecture` and `tensors` alone: no weight is read */
+    const char *layers; /* "0-7+12": those layers alone; NULL: all */
+    const char *heads;  /* likewise, query heads of each layer */
+    bool raw;           /* no gain of a norm is folded into `qk`, and no logit is bounded */
+    int64_t kernel;     /* lags below this in size, and 16 in each doubling beyond them, a head in
+                           table `kernel`; 0: none */
+    int64_t top;        /* of whole weights (an unknown architecture) the so many largest singular
+                           values alone, each with its error, in table `top`; 0: all values */
+    uint64_t seed;   /* of what chance would give, of the random vectors with `top`, of `draws` */
+    int64_t context; /* N: bounds of rotary heads are for the lags 0 .. N - 1, and cost one
+                        factorisation a lag; 0: they are for any lag; or SZG_CONTEXT_TRAINED */
+    bool circuits;   /* the table `circuits`: QK and OV of each head, and their values */
     const int64_t *lags; /* of QK's rotation: place of the query minus place of the key */
     int64_t lag_count;   /* 0: lag 0 alone */
     int64_t draws;       /* random circuits beside each; 0: none */
     bool kernel_only;    /* the tables `kernel` and `notes` alone, without the cost of spectra and
                             bounds; `kernel` must not be 0 */
+    /* How often each token occurs, [token_count], in the order of the rows of the embeddings; rows
+     * beyond them do not occur. Layer 0's mean kernel, share and noise are then those of tokens so
+     * drawn. NULL: each token is as likely. SZG_EINVAL: a number below 0 or not finite, none above
+     * 0, more numbers than rows, a layer 0 whose numbers do not depend on the tokens. */
+    const double *token_counts;
+    int64_t token_count;
     /* A file to which heads of a known architecture go when they are done, and behind which the
      * same analysis goes on after an interruption; NULL: none. It is made once there is something
      * to keep, stays when the analysis ends, and is the caller's to remove. */

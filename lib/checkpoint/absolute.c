@@ -116,11 +116,12 @@ static szg_status copy_positions(szg_context *context, const szg_checkpoint *che
     return status;
 }
 
-static szg_status fill(szg_context *context, const szg_checkpoint *checkpoint, const double *p,
-                       int exponent, double *room, absolute_input *out) {
+static szg_status fill(szg_context *context, const szg_checkpoint *checkpoint,
+                       const token_counts *counts, const double *p, int exponent, double *room,
+                       absolute_input *out) {
     int64_t d = checkpoint->model_size, n = out->positions, tokens = out->tokens;
     double *e = room, *places = e + tokens * d, *w = places + n * d;
-    SZG_TRY(szgi_vocabulary_raw(context, checkpoint, tokens, e));
+    SZG_TRY(szgi_vocabulary_raw(context, checkpoint, counts, tokens, e));
     if (szgi_fold_centres(checkpoint))
         szgi_centre_rows(tokens, d, e);
     SZG_TRY(copy_positions(context, checkpoint, n, p, exponent, places));
@@ -132,13 +133,13 @@ static szg_status fill(szg_context *context, const szg_checkpoint *checkpoint, c
 }
 
 szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkpoint,
-                              int64_t positions, const double *p, int exponent, int64_t dense,
-                              absolute_input *out) {
+                              const token_counts *counts, int64_t positions, const double *p,
+                              int exponent, int64_t dense, absolute_input *out) {
     int64_t d = checkpoint->model_size;
     double *room;
     *out = (absolute_input){.positions = positions < POSITIONS_MOST ? positions : POSITIONS_MOST,
                             .both = szgi_sees_later(checkpoint)};
-    out->tokens = szgi_vocabulary_size(checkpoint, TOKENS, &out->why);
+    out->tokens = szgi_vocabulary_size(checkpoint, counts, TOKENS, &out->why);
     if (!out->why)
         out->why = refusal(checkpoint);
     if (out->why)
@@ -152,7 +153,7 @@ szg_status szgi_absolute_open(szg_context *context, const szg_checkpoint *checkp
     out->rest = out->mean + n * d;
     szg_status status = szgi_memory_alloc(context, (n + tokens) * d + tokens * n, &room);
     if (status == SZG_OK)
-        status = fill(context, checkpoint, p, exponent, room, out);
+        status = fill(context, checkpoint, counts, p, exponent, room, out);
     szgi_memory_free(room);
     if (status != SZG_OK)
         szgi_absolute_close(out);

@@ -4,6 +4,7 @@
 #define SZG_CHECKPOINT_ABSOLUTE_H
 
 #include "positional.h"
+#include "vocabulary.h"
 
 /* What layer 0 reads, behind its norm but without gains and shift. */
 typedef struct absolute_input {
@@ -21,7 +22,8 @@ typedef struct absolute_input {
 /* p: `positions` rows of the position table, divided by 2^exponent; dense: of the listed lags.
  * SZG_EDATA: a number that is not finite; SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_absolute_open(szg_context *context,
-                                               const szg_checkpoint *checkpoint, int64_t positions,
+                                               const szg_checkpoint *checkpoint,
+                                               const token_counts *counts, int64_t positions,
                                                const double *p, int exponent, int64_t dense,
                                                absolute_input *out);
 void szgi_absolute_close(absolute_input *input);

@@ -32,6 +32,10 @@ static szg_status check_options(szg_context *context, const szg_checkpoint *chec
     if (options->context != 0 && options->raw)
         return szgi_fail(context, SZG_EINVAL,
                          "--context bounds logits and --raw bounds none: leave one of them out");
+    if (options->token_counts && !checkpoint->family)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: token counts belong to heads, and none is known: %s",
+                         checkpoint->source, checkpoint->unknown);
     if (options->positions > 0 && checkpoint->position_kind == SZG_POSITIONS_NONE)
         return szgi_fail(context, SZG_EDOMAIN,
                          "%s: %" PRId64 " positions asked for, but nothing known adds positions to "

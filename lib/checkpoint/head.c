@@ -393,6 +393,7 @@ static szg_status find_position(szg_context *context, const head_input *input, i
             : enters_first(input, layer)
                 ? szgi_absolute_find(context, &added, &result->positional)
                 : szgi_lag_bias_find(context, &law, &input->bias, &result->positional));
+    result->positional.counted = input->counts.value != NULL;
     result->positional.lack = why_one(input, layer, &result->positional);
     return SZG_OK;
 }

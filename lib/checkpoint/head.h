@@ -23,6 +23,7 @@ typedef struct head_input {
     bool bare;     /* no spectrum and no bound: `kernel_only`, or two checkpoints are compared */
     bool quiet;    /* what is wrong is said elsewhere */
     lag_moments_list moments;
+    token_counts counts;     /* of the options */
     vocabulary vocabulary;   /* layer 0 reads it where it rotates */
     absolute_input absolute; /* and this where positions are added */
     lag_bias bias;           /* what every layer adds by the lag */

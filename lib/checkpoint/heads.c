@@ -478,6 +478,22 @@ static szg_status take_kept(szg_context *context, head_job *job, szg_checkpoint_
     return SZG_OK;
 }
 
+/* Counts that nothing depends on are refused; of several stacks one may use them. */
+static szg_status check_counted(szg_context *context, const head_input *input) {
+    const char *why = input->options->raw     ? "no share is computed (--raw)"
+                      : input->vocabulary.why ? input->vocabulary.why
+                      : input->absolute.why   ? input->absolute.why
+                                              : "it does not read the embeddings";
+    if (!input->counts.value || input->vocabulary.memory || input->absolute.memory)
+        return SZG_OK;
+    if (!input->checkpoint->family->stack)
+        return szgi_fail(context, SZG_EINVAL, "%s: layer 0 does not depend on token counts: %s",
+                         input->checkpoint->source, why);
+    szgi_say(context, SZG_NOTE, "%s: layer 0 does not depend on token counts: %s",
+             input->checkpoint->source, why);
+    return SZG_OK;
+}
+
 static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoint_tables *tables) {
     SZG_TRY(szgi_circuit_job_open(context, &job->input, job->part, &job->circuits, tables));
     if (tables->tensors)
@@ -486,9 +502,10 @@ static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoin
     SZG_TRY(load_positions(context, job, tables));
     job->input.absolute.why = "the table of positions cannot be read";
     if (job->input.positions > 0 && !job->input.options->raw && !job->input.unplaced)
-        SZG_TRY(szgi_absolute_open(context, job->input.checkpoint, job->input.positions,
-                                   job->input.p, job->input.p_exponent, job->input.options->kernel,
-                                   &job->input.absolute));
+        SZG_TRY(szgi_absolute_open(context, job->input.checkpoint, &job->input.counts,
+                                   job->input.positions, job->input.p, job->input.p_exponent,
+                                   job->input.options->kernel, &job->input.absolute));
+    SZG_TRY(check_counted(context, &job->input));
     SZG_TRY(take_kept(context, job, tables));
     SZG_TRY(run_windows(context, job, tables));
     if (job->input.unplaced)
@@ -523,13 +540,18 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
     job->group = checkpoint->heads / checkpoint->key_heads;
     job->parts = (job->group - 1) / SHARE + 1;
     SZG_TRY(choose_lags(context, checkpoint, options, &job->input.lags));
+    if (options->token_counts) {
+        job->input.counts = (token_counts){options->token_counts, options->token_count};
+        SZG_TRY(szgi_vocabulary_check(context, checkpoint, &job->input.counts));
+    }
     if (!options->raw && !job->input.unplaced) {
         SZG_TRY(
             szgi_lag_moments_list_open(context, checkpoint, options->kernel, &job->input.moments));
         SZG_TRY(szgi_lag_bias_open(context, checkpoint, options->kernel, &job->input.bias));
         SZG_TRY(szgi_lag_table_open(context, checkpoint, options->kernel, &job->input.table));
         if (checkpoint->rotations > 0 || job->input.table.used)
-            SZG_TRY(szgi_vocabulary_open(context, checkpoint, &job->input.vocabulary));
+            SZG_TRY(szgi_vocabulary_open(context, checkpoint, &job->input.counts,
+                                         &job->input.vocabulary));
         SZG_TRY(szgi_token_sample_open(context, checkpoint, options->seed, &job->input.tokens));
         const known_tokens *known =
             job->input.vocabulary.memory ? &job->input.vocabulary.tokens : NULL;

@@ -33,7 +33,8 @@ typedef struct head_positional {
     const char *lack;    /* NULL, or why one kernel of the two is missing: static */
     int64_t first, lags; /* first .. lags - 1 */
     int64_t slow;    /* rotary pairs that turn less than once within the lags; -1: no rotation */
-    bool vocabulary; /* the mean kernel is that of the vocabulary, not of biases alone */
+    bool vocabulary; /* the mean kernel is that of the vocabulary, not of biases alone, and */
+    bool counted;    /* its tokens are as likely as the caller says */
     double spread;   /* of logits about the mean kernel's, along diagonals; NaN: there is none */
     kernel_facts kernel[KERNEL_KINDS];
     lag_list listed;                   /* lags of the table `kernel` */

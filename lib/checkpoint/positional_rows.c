@@ -49,7 +49,8 @@ enum { SHARE, NULLS, P, NOISE, SHAPE, PEAK, WAVELENGTH, CARRIER, LEAST, GREATEST
     OF_KERNEL(X, MEAN, "mean", "mean", "; empty: the mean token is not known")                     \
     OF_KERNEL(X, SELF, "self", "self", "")                                                         \
     X(HEADS_TOKENS, "mean_tokens", SZG_TEXT, "", "tokens of the mean kernel",                      \
-      "vocabulary: those of the embeddings; isotropic: without a mean, so that biases alone make " \
+      "vocabulary: those of the embeddings; counts: those as likely as --token-counts says; "      \
+      "isotropic: without a mean, so that biases alone make "                                      \
       "the kernel. The self kernel is always that of isotropic tokens")                            \
     X(HEADS_FIRST, "lag_min", SZG_INTEGER, "positions", "least lag",                               \
       "the kernels are taken at lag_min .. lag_max: both signs where queries see later keys")      \
@@ -146,7 +147,10 @@ static void put_numbers(szgi_row *row, const head_positional *found) {
     put_kernel(row, HEADS_MEAN_SHARE, found->slow >= 0, &found->kernel[KERNEL_MEAN]);
     put_kernel(row, HEADS_SELF_SHARE, found->slow >= 0, &found->kernel[KERNEL_SELF]);
     if (!isnan(found->kernel[KERNEL_MEAN].share))
-        szgi_row_text(row, HEADS_TOKENS, found->vocabulary ? "vocabulary" : "isotropic");
+        szgi_row_text(row, HEADS_TOKENS,
+                      !found->vocabulary ? "isotropic"
+                      : found->counted   ? "counts"
+                                         : "vocabulary");
     szgi_row_integer(row, HEADS_FIRST, found->first);
     szgi_row_integer(row, HEADS_LAST, found->lags - 1);
     szgi_row_place(row, HEADS_SLOW, found->slow);

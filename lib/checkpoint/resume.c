@@ -56,6 +56,12 @@ static szg_status add_options(szg_context *context, const szg_checkpoint_options
     SZG_TRY(szgi_json_add_integer(context, input, "context", options->context));
     SZG_TRY(szgi_json_add_boolean(context, input, "kernel_only", options->kernel_only));
     SZG_TRY(add_circuits(context, options, input));
+    if (options->token_counts)
+        SZG_TRY(szgi_json_add_integer(
+            context, input, "token counts",
+            (int64_t)szgi_journal_checksum(options->token_counts,
+                                           options->token_count *
+                                               (int64_t)sizeof *options->token_counts)));
     return szgi_json_add_boolean(context, input, "raw", options->raw);
 }
 

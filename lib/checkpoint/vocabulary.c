@@ -1,5 +1,6 @@
 #include "vocabulary.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -48,7 +49,8 @@ static const szgi_tensor *find_embeddings(const szg_checkpoint *checkpoint, bool
     return find_table(checkpoint, any, sizeof endings / sizeof *endings, endings);
 }
 
-int64_t szgi_vocabulary_size(const szg_checkpoint *checkpoint, int64_t most, const char **why) {
+int64_t szgi_vocabulary_size(const szg_checkpoint *checkpoint, const token_counts *counts,
+                             int64_t most, const char **why) {
     const szgi_tensor *table = find_embeddings(checkpoint, false);
     *why = checkpoint->family->other_tokens;
     if (*why)
@@ -64,18 +66,60 @@ int64_t szgi_vocabulary_size(const szg_checkpoint *checkpoint, int64_t most, con
                "is not known";
     if (*why)
         return 0;
-    return table->shape[0] < most ? table->shape[0] : most;
+    return !counts->value && table->shape[0] < most ? table->shape[0] : most;
+}
+
+szg_status szgi_vocabulary_check(szg_context *context, const szg_checkpoint *checkpoint,
+                                 const token_counts *counts) {
+    const szgi_tensor *table = find_embeddings(checkpoint, false);
+    double sum = 0;
+    for (int64_t i = 0; i < counts->count; i++) {
+        if (!(counts->value[i] >= 0 && isfinite(counts->value[i])))
+            return szgi_fail(context, SZG_EINVAL,
+                             "token counts: that of token %" PRId64
+                             " is %g, and 0 or a positive number is needed",
+                             i, counts->value[i]);
+        sum += counts->value[i];
+    }
+    if (!(sum > 0 && isfinite(sum)))
+        return szgi_fail(context, SZG_EINVAL,
+                         "token counts: their sum is %g, and a positive number is needed", sum);
+    if (table && counts->count > table->shape[0])
+        return szgi_fail(context, SZG_EINVAL,
+                         "token counts: %" PRId64 " are given, and %s has %" PRId64
+                         " rows, one a token",
+                         counts->count, SHOWN(table->name), table->shape[0]);
+    return SZG_OK;
+}
+
+/* The tokens at the middles of `tokens` equal parts, [tokens]. */
+static void pick(const token_counts *counts, int64_t rows, int64_t tokens, int64_t *out) {
+    double sum = 0;
+    for (int64_t i = 0; i < counts->count && counts->value; i++)
+        sum += counts->value[i];
+    double passed = counts->value ? counts->value[0] : 0;
+    for (int64_t i = 0, token = 0; i < tokens; i++) {
+        double middle = ((double)i + 0.5) / (double)tokens * sum;
+        while (counts->value && token + 1 < counts->count && passed <= middle)
+            passed += counts->value[++token];
+        out[i] = counts->value ? token : (2 * i + 1) * rows / (2 * tokens);
+    }
 }
 
 szg_status szgi_vocabulary_raw(szg_context *context, const szg_checkpoint *checkpoint,
-                               int64_t tokens, double *out) {
+                               const token_counts *counts, int64_t tokens, double *out) {
     const szgi_tensor *table = find_embeddings(checkpoint, false);
-    int64_t d = checkpoint->model_size;
-    for (int64_t i = 0; i < tokens; i++) {
-        int64_t token = (2 * i + 1) * table->shape[0] / (2 * tokens);
-        SZG_TRY(szgi_fold_vector(context, table, "an embedding", token * d, d, out + i * d));
-    }
-    return SZG_OK;
+    int64_t d = checkpoint->model_size, *token;
+    SZG_TRY(szgi_memory_alloc(context, tokens, &token));
+    pick(counts, table->shape[0], tokens, token);
+    szg_status status = SZG_OK;
+    for (int64_t i = 0; i < tokens && status == SZG_OK; i++)
+        status =
+            i > 0 && token[i] == token[i - 1]
+                ? (memcpy(out + i * d, out + (i - 1) * d, (size_t)d * sizeof *out), SZG_OK)
+                : szgi_fold_vector(context, table, "an embedding", token[i] * d, d, out + i * d);
+    szgi_memory_free(token);
+    return status;
 }
 
 static const szgi_tensor *find_types(const szg_checkpoint *checkpoint) {
@@ -112,16 +156,16 @@ static void apply_norm(int64_t d, double *x) {
 }
 
 szg_status szgi_vocabulary_open(szg_context *context, const szg_checkpoint *checkpoint,
-                                vocabulary *out) {
+                                const token_counts *counts, vocabulary *out) {
     int64_t d = checkpoint->model_size;
     *out = (vocabulary){0};
-    int64_t count = szgi_vocabulary_size(checkpoint, TOKENS, &out->why);
+    int64_t count = szgi_vocabulary_size(checkpoint, counts, TOKENS, &out->why);
     if (out->why)
         return SZG_OK;
     SZG_TRY(szgi_memory_alloc(context, (count + 2) * d, &out->memory));
     double *mean = out->memory + count * d, *type = mean + d;
     out->tokens = (known_tokens){count, out->memory, mean};
-    szg_status status = szgi_vocabulary_raw(context, checkpoint, count, out->memory);
+    szg_status status = szgi_vocabulary_raw(context, checkpoint, counts, count, out->memory);
     if (status == SZG_OK)
         status = szgi_vocabulary_type(context, checkpoint, type);
     if (status != SZG_OK)

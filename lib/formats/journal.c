@@ -32,11 +32,11 @@ static szg_status fail_errno(szg_context *context, const szgi_journal *journal, 
                      szgi_write_remedy(why));
 }
 
-/* FNV-1a: a change of one byte always changes it. */
-static uint64_t checksum(const char *data, int64_t size) {
+uint64_t szgi_journal_checksum(const void *data, int64_t size) {
+    const unsigned char *byte = data;
     uint64_t hash = 14695981039346656037u;
     for (int64_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)data[i]) * 1099511628211u;
+        hash = (hash ^ byte[i]) * 1099511628211u;
     return hash;
 }
 
@@ -117,7 +117,7 @@ static szg_status read_body(szg_context *context, const szgi_journal *journal, c
     SZG_TRY(szgi_memory_alloc(context, *size + 1, body));
     szg_status status =
         szgi_source_read(context, journal->source, journal->end + FRAME, *size, *body);
-    *why = checksum(*body, *size) == sum ? NULL : "is damaged";
+    *why = szgi_journal_checksum(*body, *size) == sum ? NULL : "is damaged";
     if (status == SZG_OK && !*why)
         return SZG_OK;
     szgi_memory_free(*body);
@@ -400,7 +400,7 @@ static bool write_at(int descriptor, const char *data, int64_t size, int64_t *at
 static bool write_record(int descriptor, const char *body, int64_t size, int64_t *at) {
     char frame[FRAME + 1];
     snprintf(frame, sizeof frame, MAGIC "%016" PRIx64 " %016" PRIx64 "\n", (uint64_t)size,
-             checksum(body, size));
+             szgi_journal_checksum(body, size));
     return write_at(descriptor, frame, FRAME, at) && write_at(descriptor, body, size, at);
 }
 

@@ -38,6 +38,9 @@ SZG_CHECK_RESULT szg_status szgi_journal_add(szg_context *context, szgi_journal 
 /* Keeps the file. NULL and *journal NULL are allowed; nulls the pointer. */
 void szgi_journal_close(szgi_journal **journal);
 
+/* FNV-1a: a change of one byte always changes it. */
+uint64_t szgi_journal_checksum(const void *data, int64_t size);
+
 SZGI_END_DECLS
 
 #endif

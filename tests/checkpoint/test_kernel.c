@@ -66,7 +66,8 @@ static void fill_shift(const oracle_kernel *own, bool query, int64_t head, doubl
 /* The mean over the vocabulary of embeddings behind a norm without gains: `tokens` of d numbers. */
 static void fill_token(const oracle_kernel *own, int64_t tokens, double *out) {
     double *all = new_numbers(tokens * own->d);
-    ck_szg_ok(szgi_vocabulary_raw(test_context(), own->checkpoint, tokens, all));
+    ck_szg_ok(
+        szgi_vocabulary_raw(test_context(), own->checkpoint, &(token_counts){0}, tokens, all));
     if (szgi_fold_centres(own->checkpoint))
         centre(tokens, own->d, all);
     for (int64_t i = 0; i < tokens; i++) {
@@ -147,7 +148,7 @@ static int64_t check_one(const szg_checkpoint *checkpoint, const szg_checkpoint_
                          .layer = layer};
     ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, layer, &own.rotary));
     double *token = new_numbers(own.d);
-    int64_t tokens = szgi_vocabulary_size(checkpoint, 512, &why);
+    int64_t tokens = szgi_vocabulary_size(checkpoint, &(token_counts){0}, 512, &why);
     const char *named =
         cell_text(tables->heads, find_row(tables->heads, layer, head, NULL), "mean_tokens");
     if (strcmp(named, "vocabulary") == 0)

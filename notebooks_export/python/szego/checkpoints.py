@@ -10,7 +10,7 @@ from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, U
 import numpy as np
 
 from . import layout, models, native
-from .arguments import flag, integer, keywords, path as as_path, text, words
+from .arguments import array, flag, integer, keywords, path as as_path, text, words
 from .display import Shown, plain
 from .errors import ArgumentError, LibraryError
 from .head import Cell, Head, row
@@ -311,7 +311,7 @@ def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[
                positions: Optional[int] = None, samples: Optional[int] = None, kernel: Optional[int] = None,
                raw: bool = False, circuits: bool = False, lags=None, draws: int = 200, top: Optional[int] = None,
                seed: int = 0, context: Union[int, str, None] = None, threads: Optional[int] = None,
-               revision: Optional[str] = None) -> Checkpoint:
+               revision: Optional[str] = None, token_counts=None) -> Checkpoint:
     """Spectra of every attention head of a model, on disk, of the hub, or in memory.
 
         found = szego.checkpoint("path/to/model/")
@@ -343,6 +343,8 @@ def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[
         checkpoint_samples (None: 256; 0: none). kernel: lags of each head's kernels in the table
         checkpoint_kernel: those below it in size, then 16 in each doubling (None: 256; 0: none).
     raw: fold no gain of a norm into "qk", and bound no logit (no checkpoint_bounds).
+    token_counts: how often each token id occurs in your text, 1-D, as numpy.bincount makes it. The mean kernels of
+        layer 0 are then those of such tokens (None: each token of the vocabulary is as likely).
     circuits: QK and OV of every head in the table checkpoint_circuits, and their values. lags: QK with the rotation
         at these, place of the query minus place of the key (None: [0], without rotation); implies circuits. draws:
         random circuits behind the baseline beside each (0: none).
@@ -358,7 +360,11 @@ def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[
     szg_checkpoint_analyse in <szego/checkpoint.h>.
     """
     chosen = _lags(lags)
+    counts = None if token_counts is None else array(token_counts, "token_counts", 1, 1).array
+    if counts is not None and counts.dtype.kind == "c":
+        raise ArgumentError("token_counts: complex numbers; real ones are needed", "SZG_EINVAL")
     options = layout.CheckpointOptions(
+        token_counts=None if counts is None else counts.ctypes.data, token_count=0 if counts is None else len(counts),
         positions=0 if positions is None else integer(positions, "positions", 1),
         samples=_SAMPLES if samples is None else integer(samples, "samples", 0), dry_run=flag(dry_run, "dry_run"),
         layers=numbers(layers, "layers"), heads=numbers(heads, "heads"),

@@ -218,7 +218,8 @@ class CheckpointOptions(Struct):
     _fields_ = [("size", ctypes.c_size_t), ("positions", _I64), ("samples", _I64), ("dry_run", ctypes.c_bool),
                 ("layers", _STR), ("heads", _STR), ("raw", ctypes.c_bool), ("kernel", _I64), ("top", _I64),
                 ("seed", ctypes.c_uint64), ("context", _I64), ("circuits", ctypes.c_bool), ("lags", _PTR),
-                ("lag_count", _I64), ("draws", _I64), ("kernel_only", ctypes.c_bool), ("journal", _STR)]
+                ("lag_count", _I64), ("draws", _I64), ("kernel_only", ctypes.c_bool), ("token_counts", _PTR),
+                ("token_count", _I64), ("journal", _STR)]
 
 
 class CheckpointTables(Struct):

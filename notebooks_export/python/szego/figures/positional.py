@@ -31,7 +31,7 @@ class Heads(chance.Heads):
     @property
     def assumed(self):
         """Whether tokens of one of the heads are not known."""
-        return self.kind == "self" or not all(text == "vocabulary" for text in self.rows.texts("mean_tokens"))
+        return self.kind == "self" or not all(text in ("vocabulary", "counts") for text in self.rows.texts("mean_tokens"))
 
 
 # ---- Sentences ----
