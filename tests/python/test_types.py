@@ -27,12 +27,11 @@ if subprocess.run([*MYPY, "--version"], capture_output=True, check=False).return
 tap = Tap()
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 #: What blocks of a page use and do not make. A block that uses `found` of the one before it says of which kind.
-GIVEN = {"szego": "import szego", "np": "import numpy as np", "Capture": "from szego.capture_hf import Capture",
-         "found": "found: szego.Spectrum", "step": "step: szego.CapturedStep",
-         "spec": 'spec = szego.rope(like=None, dim=64)', "path": 'path = "path/to/model/"',
-         **{name: f"{name}: Any" for name in ("model", "peft_model", "inputs", "ax", "polars", "pyarrow", "tokens", "labels")},
-         **{name: f"{name}: NDArray[np.float64]" for name in ("q", "k", "a", "b", "lags", "matrix", "stack", "content",
-                                                              "coupled", "array")}}
+IMPORTS = {"szego": "import szego", "np": "import numpy as np", "Capture": "from szego.capture_hf import Capture"}
+GIVEN = {"found": "szego.Spectrum", "step": "szego.CapturedStep", "path": "str",
+         **dict.fromkeys(("model", "peft_model", "inputs", "ax", "polars", "pyarrow", "tokens", "labels"), "Any"),
+         **dict.fromkeys(("q", "k", "a", "b", "lags", "matrix", "stack", "content", "coupled", "array"), "NDArray[np.float64]")}
+HEAD = "from typing import Any\nimport numpy as np\nfrom numpy.typing import NDArray\nimport szego\n"
 #: What mypy does not look into: it would take minutes, and Debian's have no types.
 OTHERS = "pandas", "matplotlib", "torch", "transformers", "scipy", "flint", "polars", "pyarrow", "huggingface_hub"
 
@@ -46,11 +45,10 @@ def with_given(block):
         for one in node.names} | {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)} | {
             node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     used = {node.id for node in names} - made - set(dir(builtins))
-    lines = [GIVEN[name] for name in GIVEN if name in used or name == "np"]
-    unknown = used - set(GIVEN)
+    unknown = used - set(GIVEN) - set(IMPORTS)
     tap.ok(f"names of the block {block.splitlines()[0]!r}", not unknown, f"GIVEN lacks {unknown}")
-    # Blocks use names again for results of other kinds.
-    return "\n".join(["from typing import Any", "from numpy.typing import NDArray", "import szego", *lines, block])
+    return "\n".join([*(line for name, line in IMPORTS.items() if name in used),
+                      *(f"from given import {name}" for name in GIVEN if name in used), block])
 
 
 def code():
@@ -113,18 +111,18 @@ WRONG = (
     ('reveal_type(szego.load("out/", frames=True)["t"])', '"Any"'),
     ('reveal_type(szego.checkpoint("m")[0, -1])', '"szego.head.Head"'),
     ('reveal_type(szego.judge("out/"))', 'Results[szego.tables.Table]"'),
-    ('reveal_type(szego.stack.Stack.of([szego.spectrum("nope", 8)], (1,))[0:1])', "Stack[szego.results.Spectrum]"),
+    ('reveal_type(Stack.of([szego.spectrum("nope", 8)], (1,))[0:1])', "Stack[szego.results.Spectrum]"),
 )
 
 
 def wrong():
-    return "\n".join(["from typing import Any", "import numpy as np", "import szego", "import szego.stack",
-                      "from szego.capture_hf import Capture", "array = np.zeros((2, 3, 4))", "step: szego.CapturedStep",
+    return "\n".join([*IMPORTS.values(), "from szego.stack import Stack", "from given import array, step",
                       *(line for line, _ in WRONG), ""])
 
 
 def said_of(place, modules):
     """{module: {line: what mypy says}} of the modules, checked at once."""
+    (place / "given.pyi").write_text(HEAD + "".join(f"{name}: {kind}\n" for name, kind in GIVEN.items()), "utf-8")
     for name, text in modules.items():
         (place / f"{name}.py").write_text(text, "utf-8")
     (place / "mypy.ini").write_text("[mypy]\nstrict = True\nfollow_imports = silent\nallow_redefinition = True\n" + "".join(
@@ -177,7 +175,7 @@ with scratch() as folder:
 for module in MODULES:
     tap.ok(f"{module}: no errors", not SAID[module], "; ".join(
         f"{MODULES[module].splitlines()[line - 1]}: {' '.join(said)}" for line, said in SAID[module].items()))
-for number, (line, words) in enumerate(WRONG, 8):
+for number, (line, words) in enumerate(WRONG, 6):
     said = SAID["wrong"].pop(number, [])
     tap.ok(f"told: {line}", any(words in one for one in said), str(said))
 tap.ok("nothing else is told", not SAID["wrong"], str(SAID["wrong"]))

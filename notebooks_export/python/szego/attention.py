@@ -104,8 +104,8 @@ def _tell_reading(shape: Tuple[int, ...]) -> None:
 
 @keywords
 def logits(q: ArrayLike, k: ArrayLike, spec: str, *, part: Part = "coupled", question: Question = "eigenvalues",
-           want: Want = "all", head: Optional[Integer] = None, causal: bool = False, unscaled: bool = False, exact: bool = False,
-           threads: Optional[int] = None) -> Union[Spectrum, Spectra]:
+           want: Want = "all", head: Optional[Integer] = None, causal: bool = False, unscaled: bool = False,
+           exact: bool = False, threads: Optional[int] = None) -> Union[Spectrum, Spectra]:
     """The spectrum of the logits that queries and keys make with an encoding, before softmax.
 
         szego.logits(q, k, "rope:dim=64,pairing=half")        # q, k of a Hugging Face model, before the rotation
@@ -144,7 +144,8 @@ def _spectra(context, source: str, views: list, chosen, shape: Tuple[int, ...], 
 
 @keywords
 def contraction(q: ArrayLike, k: ArrayLike, spec: str, *, head: Optional[Integer] = None, causal: bool = False,
-                unscaled: bool = False, exact: bool = False, threads: Optional[int] = None) -> "Union[Contraction, Stack[Contraction]]":
+                unscaled: bool = False, exact: bool = False,
+                threads: Optional[int] = None) -> "Union[Contraction, Stack[Contraction]]":
     """Coupled against content logits of queries and keys: how the encoding changes width, norm and nuclear norm,
     and whether it contracts (szg_contraction_compute, claim B3c). Arguments are those of `logits`: a rotary SPEC
     names its pairing, and of several heads `head` names one.

@@ -317,9 +317,9 @@ def checkpoint(source: Any, config: Any = None, *, layers: Numbers = None, heads
                stack: Optional[StackName] = None,
                prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, dry_run: bool = False,
                positions: Optional[int] = None, samples: Optional[int] = None, kernel: Optional[int] = None,
-               raw: bool = False, circuits: bool = False, lags: Optional[Iterable[Integer]] = None, draws: int = 200, top: Optional[int] = None,
-               seed: int = 0, context: Union[int, Literal["trained"], None] = None, threads: Optional[int] = None,
-               revision: Optional[str] = None) -> Checkpoint:
+               raw: bool = False, circuits: bool = False, lags: Optional[Iterable[Integer]] = None, draws: int = 200,
+               top: Optional[int] = None, seed: int = 0, context: Union[int, Literal["trained"], None] = None,
+               threads: Optional[int] = None, revision: Optional[str] = None) -> Checkpoint:
     """Spectra of every attention head of a model, on disk, of the hub, or in memory.
 
         found = szego.checkpoint("path/to/model/")

@@ -6,8 +6,8 @@
 A function takes what `load` or `run` returned, or results of calls in this process where it says so, one or a
 list of them. `ax`: axes to draw into, as many as there are panels; None: new figures, as many as the page has.
 COLUMN=VALUE (or a list of values) chooses rows: source="alibi:heads=8", head=0, layer=[0, 1]. The answer is the Axes of
-one panel, or an array of the Axes of all figures; no type tells which, and its annotation is Any. Nothing is shown or saved: `matplotlib.pyplot.show()` and `savefig`
-do that.
+one panel, or an array of the Axes of all figures; no type tells which, so that its annotation is Any. Nothing is shown
+or saved: `matplotlib.pyplot.show()` and `savefig` do that.
 
 SzegoError: Matplotlib is missing, or there is nothing to draw; ArgumentError: words, rows or axes that do not fit.
 Where a figure leaves lines or panels out, a warning says how many.

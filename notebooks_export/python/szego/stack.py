@@ -4,6 +4,7 @@ from typing import Any, Generic, Iterator, Sequence, Tuple, TypeVar, overload
 import numpy as np
 
 from .batch import place
+from .choices import Array
 from .display import Shown
 from .tabled import Framed, column
 from .tables import Table
@@ -19,7 +20,7 @@ class Stack(Framed, Shown, Generic[T]):
     """
     __slots__ = ("_each",)
 
-    def __init__(self, each: np.ndarray):
+    def __init__(self, each: Array) -> None:
         self._each = each
 
     @classmethod

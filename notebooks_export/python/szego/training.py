@@ -78,11 +78,13 @@ class CapturedStep:
 
     def __init__(self, given: layout.CapturedStep):
         pairs = given.logits[:given.count]
-        self.step, self.content_kind = given.step, text(given.content_kind)
-        self.layers, self.heads = (sorted({getattr(pair, name) for pair in pairs}) for name in ("layer", "head"))
-        self.lengths = [pair.n for pair in pairs[::len(self.layers) * len(self.heads)]]
+        self.step: int = given.step
+        self.content_kind: Optional[str] = text(given.content_kind)
+        self.layers: List[int] = sorted({pair.layer for pair in pairs})
+        self.heads: List[int] = sorted({pair.head for pair in pairs})
+        self.lengths: List[int] = [pair.n for pair in pairs[::len(self.layers) * len(self.heads)]]
         self._logits = {kind: self._copied(pairs, kind) for kind in ("content", "coupled")}
-        self.tables = results("capture", {"contraction": given.contraction, "contraction_values": given.values,
+        self.tables: Results[Table] = results("capture", {"contraction": given.contraction, "contraction_values": given.values,
                                           "contraction_symbols": given.symbols})
 
     def _copied(self, pairs, kind: str) -> List[np.ndarray]:
