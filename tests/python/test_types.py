@@ -28,7 +28,8 @@ tap = Tap()
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 #: What blocks of a page use and do not make. A block that uses `found` of the one before it says of which kind.
 IMPORTS = {"szego": "import szego", "np": "import numpy as np", "Capture": "from szego.capture_hf import Capture"}
-GIVEN = {"found": "szego.Spectrum", "step": "szego.CapturedStep", "path": "str",
+GIVEN = {"found": "szego.Spectrum", "step": "szego.CapturedStep", "stacked": "szego.Stack[szego.Contraction]",
+         "path": "str",
          **dict.fromkeys(("model", "peft_model", "inputs", "ax", "polars", "pyarrow", "tokens", "labels"), "Any"),
          **dict.fromkeys(("q", "k", "a", "b", "lags", "matrix", "stack", "content", "coupled", "array"), "NDArray[np.float64]")}
 HEAD = "from typing import Any\nimport numpy as np\nfrom numpy.typing import NDArray\nimport szego\n"
@@ -111,12 +112,12 @@ WRONG = (
     ('reveal_type(szego.load("out/", frames=True)["t"])', '"Any"'),
     ('reveal_type(szego.checkpoint("m")[0, -1])', '"szego.head.Head"'),
     ('reveal_type(szego.judge("out/"))', 'Results[szego.tables.Table]"'),
-    ('reveal_type(Stack.of([szego.spectrum("nope", 8)], (1,))[0:1])', "Stack[szego.results.Spectrum]"),
+    ("reveal_type(stacked[0:1])", "Stack[szego.results.Contraction]"),
 )
 
 
 def wrong():
-    return "\n".join([*IMPORTS.values(), "from szego.stack import Stack", "from given import array, step",
+    return "\n".join([*IMPORTS.values(), "from given import array, stacked, step",
                       *(line for line, _ in WRONG), ""])
 
 
@@ -175,7 +176,7 @@ with scratch() as folder:
 for module in MODULES:
     tap.ok(f"{module}: no errors", not SAID[module], "; ".join(
         f"{MODULES[module].splitlines()[line - 1]}: {' '.join(said)}" for line, said in SAID[module].items()))
-for number, (line, words) in enumerate(WRONG, 6):
+for number, (line, words) in enumerate(WRONG, 5):
     said = SAID["wrong"].pop(number, [])
     tap.ok(f"told: {line}", any(words in one for one in said), str(said))
 tap.ok("nothing else is told", not SAID["wrong"], str(SAID["wrong"]))
