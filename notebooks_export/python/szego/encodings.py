@@ -13,7 +13,7 @@ import inspect
 import keyword
 import os
 import re
-from typing import Callable, Dict, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -270,11 +270,19 @@ def _list() -> List[dict]:
     return native.run(work)
 
 
-def __getattr__(name: str) -> Callable[..., Encoding]:
+if TYPE_CHECKING:
+    from .encoding_types import *
+
+
+def _function_of(name: str) -> Callable[..., Encoding]:
     if name.startswith("_") or name not in _functions():
         raise AttributeError(f"no encoding is called {name!r}: {', '.join(_functions())}" if name[:1] != "_"
                              else f"module {__name__!r} has no attribute {name!r}")
     return _functions()[name]
+
+
+if not TYPE_CHECKING:  # which would take every name
+    __getattr__ = _function_of
 
 
 def __dir__() -> List[str]:
