@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """mypy --strict on the Python of docs/how-to/python.md, the tutorial and examples/, and on uses that are wrong: each
-gives the error that stands beside it. usage: test_types.py PROGRAM SOURCE"""
+gives the error that stands beside it. SZG_TEST_PYRIGHT names a pyright, which is asked too, in its strict mode.
+usage: test_types.py PROGRAM SOURCE"""
 import ast
 import builtins
 import json
@@ -179,6 +180,29 @@ def check_figures():
     tap.ok("words: kernels", set(typing.get_args(choices.KernelKind)) == set(plot.positional_records.KERNELS))
 
 
+def check_pyright(place, modules):
+    """Of code that needs transformers its types are not asked, and those of Matplotlib's show() are its own."""
+    pyright = os.environ.get("SZG_TEST_PYRIGHT")
+    if not pyright:
+        print("# pyright is not asked: SZG_TEST_PYRIGHT")
+        return
+    (place / "pyrightconfig.json").write_text(json.dumps({
+        "typeCheckingMode": "strict", "extraPaths": [PACKAGE], "exclude": ["cache"], "reportUnusedExpression": False}), "utf-8")
+    done = subprocess.run([pyright, "--outputjson", "--pythonpath", sys.executable], cwd=place, text=True,
+                          capture_output=True, check=False, timeout=250)
+    faults = {}
+    for one in json.loads(done.stdout)["generalDiagnostics"]:
+        name, line = pathlib.Path(one["file"]).stem, one["range"]["start"]["line"]
+        if one["severity"] == "error" and "plt.show()" not in modules[name].splitlines()[line]:
+            faults.setdefault(name, {}).setdefault(line, []).append(one["message"])
+    for name, text in modules.items():
+        if name != "wrong" and "transformers import" not in text:
+            tap.ok(f"{name}: no errors of pyright", not faults.get(name), str(faults.get(name)))
+    for at, (line, _) in enumerate(WRONG, len(modules["wrong"].splitlines()) - len(WRONG)):
+        if not line.startswith("reveal_type"):
+            tap.ok(f"pyright tells: {line}", at in faults["wrong"])
+
+
 check_words()
 check_encodings()
 check_figures()
@@ -186,6 +210,7 @@ MODULES = dict(code())
 tap.ok("code was found", len(MODULES) > 15, str(list(MODULES)))
 with scratch() as folder:
     SAID = said_of(pathlib.Path(folder), {**MODULES, "wrong": wrong()})
+    check_pyright(pathlib.Path(folder), {**MODULES, "wrong": wrong()})
 for module in MODULES:
     tap.ok(f"{module}: no errors", not SAID[module], "; ".join(
         f"{MODULES[module].splitlines()[line - 1]}: {' '.join(said)}" for line, said in SAID[module].items()))
