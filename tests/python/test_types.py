@@ -4,6 +4,7 @@ gives the error that stands beside it. SZG_TEST_PYRIGHT names a pyright, which i
 usage: test_types.py PROGRAM SOURCE"""
 import ast
 import builtins
+import inspect
 import json
 import os
 import pathlib
@@ -17,7 +18,9 @@ from peer import PACKAGE, Tap, scratch, skip
 SOURCE = pathlib.Path(sys.argv[2]).resolve()
 sys.path.insert(0, PACKAGE)
 try:
+    import szego
     from szego import choices, compute, layout
+    from szego.capture_hf import Capture
     from szego.notebook.write import FORMS
 except ImportError as error:
     skip(f"{error}: Debian's python3-numpy is needed")
@@ -165,6 +168,26 @@ def check_encodings():
            f"write them again: tools/encoding-types > {path.relative_to(SOURCE)}")
 
 
+def bare(name, owner):
+    """Functions of a class or a module without a type of an argument or of their answer. __getitem__ has overloads."""
+    for key, one in vars(owner).items():
+        one = getattr(one, "fget", None) or getattr(one, "__func__", one)
+        own = getattr(one, "__module__", "").startswith("szego") and inspect.isfunction(one)
+        if own and (key[0] != "_" or key in ("__init__", "__iter__", "__len__", "__array__", "__enter__", "__exit__")):
+            signature = inspect.signature(one)
+            if signature.return_annotation is signature.empty or any(
+                    of.annotation is of.empty for of in list(signature.parameters.values())[inspect.isclass(owner):]):
+                yield f"{name}.{key}"
+
+
+def check_annotations():
+    classes = {base for name in szego.__all__ if inspect.isclass(getattr(szego, name))
+               for base in getattr(szego, name).__mro__ if base.__module__.startswith("szego")} | {Capture}
+    for one in (szego, szego.columns, *sorted(classes, key=repr)):
+        found = list(bare(one.__name__, one))
+        tap.ok(f"{one.__name__}: every signature has types", not found, str(found))
+
+
 def check_figures():
     try:
         from szego import plot  # pylint: disable=import-outside-toplevel
@@ -172,6 +195,7 @@ def check_figures():
     except ImportError as error:
         print(f"# words of figures: not compared: {error}")
         return
+    tap.ok("plot: every signature has types", not list(bare("plot", plot)), str(list(bare("plot", plot))))
     tap.ok("words: columns of contraction", typing.get_args(choices.ContractionColumn) == tuple(plot._CONTRACTIONS))
     tap.ok("words: columns of curves", set(typing.get_args(choices.CurveColumn)) == {
         one.y.column for one in curves.SECTION.figures})
@@ -205,6 +229,7 @@ def check_pyright(place, modules):
 
 check_words()
 check_encodings()
+check_annotations()
 check_figures()
 MODULES = dict(code())
 tap.ok("code was found", len(MODULES) > 15, str(list(MODULES)))

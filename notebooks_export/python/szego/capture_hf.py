@@ -189,7 +189,7 @@ class Capture:
 
     def __init__(self, model: Any, layers: Optional[Sequence[int]] = None,
                  heads: Optional[Sequence[int]] = None,
-                 positions: Union[None, int, slice] = None):
+                 positions: Union[None, int, slice] = None) -> None:
         self.model = model
         attention = [module for module in model.modules() if family_of(module)]
         if not attention:
@@ -237,7 +237,7 @@ class Capture:
             raise
         return self
 
-    def __exit__(self, *_exception) -> None:
+    def __exit__(self, *_exception: object) -> None:
         while self._undo:
             self._undo.pop()()
 

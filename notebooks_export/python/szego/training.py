@@ -76,7 +76,7 @@ class CapturedStep:
         capture_contraction_symbols. Row i of the first is that of pair i by probe, layer, head.
     """
 
-    def __init__(self, given: layout.CapturedStep):
+    def __init__(self, given: layout.CapturedStep) -> None:
         pairs = given.logits[:given.count]
         self.step: int = given.step
         self.content_kind: Optional[str] = text(given.content_kind)
