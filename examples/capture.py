@@ -19,10 +19,10 @@ config = {
 }
 
 
-def look(step):
+def look(step: szego.CapturedStep) -> None:
     """Called at each captured step. The arrays are copies: compute with them whatever you like."""
     ratio = step.tables["capture_contraction"]["width_ratio"].reshape(-1, len(step.layers), len(step.heads))
-    content, coupled = (step.logits(probe=0, kind=kind) for kind in ("content", "coupled"))
+    content, coupled = step.logits(kind="content"), step.logits(kind="coupled")  # of the first probe
     moved = np.linalg.norm(coupled - content) / np.linalg.norm(content)
     print(f"step {step.step:3d}: width ratio by layer {ratio.mean(axis=(0, 2)).round(4)}, "
           f"logits that the rotation moved {moved:.4f}", flush=True)

@@ -10,6 +10,8 @@ docs/how-to/python.md of szego describes the package; `szego.plot` (which needs 
 the HTML report; `szego.capture_hf` (which needs PyTorch) dumps queries and keys of Hugging Face models for
 `szego logits`.
 """
+from typing import TYPE_CHECKING, Any, List
+
 from . import native
 native.choose_kernels()  # before anything imports NumPy
 # pylint: disable=wrong-import-position
@@ -51,7 +53,13 @@ __version__ = "0.1.0"
 _LATER = ("columns", "judge", "notebook", "page", "plot")
 
 
-def __getattr__(name: str):
+if TYPE_CHECKING:
+    from . import columns, plot
+    from .judge import _Judge
+    judge: _Judge
+
+
+def __getattr__(name: str) -> Any:
     if name in _LATER:
         from importlib import import_module  # pylint: disable=import-outside-toplevel
         try:
@@ -61,5 +69,5 @@ def __getattr__(name: str):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> List[str]:
     return sorted({*globals(), *_LATER})

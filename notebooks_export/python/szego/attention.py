@@ -15,6 +15,7 @@ import numpy as np
 from . import layout, native
 from .arguments import array as _array, enum, flag, integer, keywords, spec as as_spec, text
 from .batch import Spectra, gathered, solved
+from .choices import ArrayLike, Integer, Part, Question, Want
 from .compute import computed, contracted, fields_of, run, spectra_options
 from .errors import ArgumentError, SzegoWarning
 from .native import handle
@@ -102,9 +103,9 @@ def _tell_reading(shape: Tuple[int, ...]) -> None:
 
 
 @keywords
-def logits(q, k, spec: str, *, part: str = "coupled", question: str = "eigenvalues", want: str = "all",
-           head: Optional[int] = None, causal: bool = False, unscaled: bool = False, exact: bool = False,
-           threads: Optional[int] = None) -> Union[Spectrum, Spectra]:
+def logits(q: ArrayLike, k: ArrayLike, spec: str, *, part: Part = "coupled", question: Question = "eigenvalues",
+           want: Want = "all", head: Optional[Integer] = None, causal: bool = False, unscaled: bool = False,
+           exact: bool = False, threads: Optional[int] = None) -> Union[Spectrum, Spectra]:
     """The spectrum of the logits that queries and keys make with an encoding, before softmax.
 
         szego.logits(q, k, "rope:dim=64,pairing=half")        # q, k of a Hugging Face model, before the rotation
@@ -142,8 +143,9 @@ def _spectra(context, source: str, views: list, chosen, shape: Tuple[int, ...], 
 
 
 @keywords
-def contraction(q, k, spec: str, *, head: Optional[int] = None, causal: bool = False, unscaled: bool = False,
-                exact: bool = False, threads: Optional[int] = None) -> "Union[Contraction, Stack[Contraction]]":
+def contraction(q: ArrayLike, k: ArrayLike, spec: str, *, head: Optional[Integer] = None, causal: bool = False,
+                unscaled: bool = False, exact: bool = False,
+                threads: Optional[int] = None) -> "Union[Contraction, Stack[Contraction]]":
     """Coupled against content logits of queries and keys: how the encoding changes width, norm and nuclear norm,
     and whether it contracts (szg_contraction_compute, claim B3c). Arguments are those of `logits`: a rotary SPEC
     names its pairing, and of several heads `head` names one.
@@ -164,7 +166,7 @@ def contraction(q, k, spec: str, *, head: Optional[int] = None, causal: bool = F
 
 
 @keywords
-def factored(a, b, *, question: str = "eigenvalues", want: str = "all", exact: bool = False,
+def factored(a: ArrayLike, b: ArrayLike, *, question: Question = "eigenvalues", want: Want = "all", exact: bool = False,
              threads: Optional[int] = None) -> Union[Spectrum, Spectra]:
     """The spectrum of A B^T by its factors: no n x n array is made, and n - d zeros are known by structure.
 

@@ -3,12 +3,13 @@ import contextlib
 import ctypes
 from ctypes import byref as _ref
 from dataclasses import dataclass, replace
-from typing import Callable, Iterator, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, overload
 
 import numpy as np
 
 from . import layout, native
 from .arguments import array as _array, enum, flag, keywords, text
+from .choices import Array, ArrayLike, Question, ValueKind
 from .compute import complex_of, is_zero, matrix_view, method_name, method_solver, no_symmetry, run, spectra_options
 from .display import Shown
 from .errors import ArgumentError
@@ -43,15 +44,15 @@ class Spectra(Framed, Shown):
     spectra[i], or spectra[i, j], is the Spectrum of one matrix, with the same numbers; spectra[i] of two leading axes and
     slices are Spectra. np.asarray(spectra) is `values`.
     """
-    kind: str
-    values: np.ndarray
-    residual: np.ndarray
-    residual_meaning: np.ndarray
-    trace: np.ndarray
-    frobenius: np.ndarray
-    normal: np.ndarray
-    method: np.ndarray
-    solver: np.ndarray
+    kind: ValueKind
+    values: Array
+    residual: Array
+    residual_meaning: Array
+    trace: Array
+    frobenius: Array
+    normal: Array
+    method: Array
+    solver: Array
     source: str
     input_dtype: Optional[str] = None
     _each: Optional[np.ndarray] = None  # of Spectrum, where these know more than the arrays
@@ -64,13 +65,18 @@ class Spectra(Framed, Shown):
     def __len__(self) -> int:
         return len(self.residual)
 
-    def __getitem__(self, index) -> "Union[Spectrum, Spectra]":
+    @overload
+    def __getitem__(self, index: slice) -> "Spectra": ...
+    @overload
+    def __getitem__(self, index: Any) -> Any: ...  # a Spectrum, or Spectra, by the number of axes
+
+    def __getitem__(self, index):
         at = place(index, self.shape)
         found = replace(self, **{name: getattr(self, name)[at] for name in _ARRAYS},
                         _each=None if self._each is None else self._each[at])
         if isinstance(found.residual, np.ndarray):
             return found
-        return found._each if found._each is not None else self._one(at)  # type: ignore[return-value]
+        return found._each if found._each is not None else self._one(at)
 
     def _one(self, at: tuple) -> Spectrum:
         values = self.values[at]
@@ -83,10 +89,10 @@ class Spectra(Framed, Shown):
                         float(self.residual[at]), self.residual_meaning[at], self.method[at], self.solver[at], None,
                         input_dtype=self.input_dtype)
 
-    def __iter__(self) -> "Iterator[Union[Spectrum, Spectra]]":
+    def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
         return for_numpy(self.values, dtype, copy)
 
     def _table(self) -> Table:
@@ -118,7 +124,7 @@ def gathered(each: Sequence[Spectrum], shape: Tuple[int, ...], ends: bool, sourc
 
 
 @keywords
-def spectra(stack, *, question: str = "eigenvalues", hermitian: Optional[bool] = None, exact: bool = False,
+def spectra(stack: ArrayLike, *, question: Question = "eigenvalues", hermitian: Optional[bool] = None, exact: bool = False,
             threads: Optional[int] = None) -> Spectra:
     """Eigenvalues or singular values of each matrix of a stack, an array of shape (..., n, n).
 

@@ -18,12 +18,13 @@ import functools
 import inspect
 import operator
 import sys
-from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from .attention import logits
 from .batch import Spectra
+from .choices import Array, Part, Path, Question
 from .capture_families import (FAMILIES, CaptureError, Family, attribute, family_of, query_heads,
                                unknown)
 from .errors import SzegoError
@@ -186,9 +187,9 @@ class Capture:
     model changes, and it is as before once the block is left.
     """
 
-    def __init__(self, model, layers: Optional[Sequence[int]] = None,
+    def __init__(self, model: Any, layers: Optional[Sequence[int]] = None,
                  heads: Optional[Sequence[int]] = None,
-                 positions: Union[None, int, slice] = None):
+                 positions: Union[None, int, slice] = None) -> None:
         self.model = model
         attention = [module for module in model.modules() if family_of(module)]
         if not attention:
@@ -236,7 +237,7 @@ class Capture:
             raise
         return self
 
-    def __exit__(self, *_exception) -> None:
+    def __exit__(self, *_exception: object) -> None:
         while self._undo:
             self._undo.pop()()
 
@@ -336,7 +337,7 @@ class Capture:
         return kept
 
     @contextlib.contextmanager
-    def zeroed(self):
+    def zeroed(self) -> "Iterator[Capture]":
         """Calls within give the content of models that add rows to the tokens: the same inputs with
         these rows zeroed. They must be the calls made before, in their order."""
         import torch  # pylint: disable=import-outside-toplevel
@@ -360,7 +361,7 @@ class Capture:
 
     # -- Results --
 
-    def logits(self, probe: int = 0, kind: str = "coupled", capped: bool = False) -> np.ndarray:
+    def logits(self, probe: int = 0, kind: Part = "coupled", capped: bool = False) -> Array:
         """Logits of one sequence, [layers, heads, N, N], in the order of `self.layers` and of the
         chosen heads.
 
@@ -376,7 +377,7 @@ class Capture:
             found.append(product if cap is None else (cap * np.tanh(product / cap)).astype(product.dtype))
         return self._stacked(found)
 
-    def spectra(self, probe: int = 0, kind: str = "coupled", *, question: str = "eigenvalues", causal: bool = False,
+    def spectra(self, probe: int = 0, kind: Part = "coupled", *, question: Question = "eigenvalues", causal: bool = False,
                 threads: Optional[int] = None) -> Spectra:
         """Spectra of the logits of one sequence, [layers, heads]: szego.spectra(capture.logits()) without rounding the
         logits or making N x N arrays, so that zeros by structure are exact. question, causal, threads: of szego.logits.
@@ -403,7 +404,7 @@ class Capture:
                                "(layers=[...])")
         return np.stack(found)
 
-    def write(self, path, logits: bool = False) -> None:
+    def write(self, path: Path, logits: bool = False) -> None:
         """FILE.safetensors: queries and keys of every layer and probe, before and after the encoding
         (q, k, q_coupled, k_coupled: [heads, N, d], keys with their own heads), or, with `logits`,
         the logits (content, coupled: [heads, N, N]). If heads were chosen, one tensor per head.

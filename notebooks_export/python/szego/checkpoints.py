@@ -5,29 +5,32 @@ import os
 import re
 from ctypes import byref as _ref
 from dataclasses import dataclass, field
-from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Literal, Mapping, NamedTuple, Optional, Tuple, Union, overload
 
 import numpy as np
 
 from . import layout, models, native
 from .arguments import array, flag, integer, keywords, path as as_path, text, words
+from .choices import Array, ArrayLike, Integer, KernelKind, Positions, StackName, chosen
 from .display import Shown, plain
 from .errors import ArgumentError, LibraryError
 from .head import Cell, Head, row
 from .native_tables import results
 from .tabled import Tabled
-from .tables import Results
+from .tables import Results, Table
 
 _TABLES = tuple(name for name, _ in layout.CheckpointTables._fields_ if name not in ("bad", "unconverged"))
 _POSITIONS = {value: word for word, (_, value) in layout.POSITIONS.items()}
 _PLACES = {value: word for word, (_, value) in layout.PLACES.items()}
 _SAMPLES, _LAGS = 256, 256  # of the command
 
+Numbers = Union[None, int, str, Iterable[Integer]]  # layers or heads
+
 
 class Kernel(NamedTuple):
     """Kernels of all heads. lags: int64, (count,); values: float64, (layers, heads, count)."""
-    lags: np.ndarray
-    values: np.ndarray
+    lags: Array
+    values: Array
 
 
 class Problem(NamedTuple):
@@ -74,16 +77,21 @@ class Checkpoint(Tabled, Shown):
     key_heads: int
     head_size: int
     model_size: int
-    positions: str
+    positions: Positions
     position_rows: int
     rotary: bool
     note: str
     bad: int
     unconverged: int
-    tables: Results
+    tables: Results[Table]
     _made: Dict[tuple, np.ndarray] = field(default_factory=dict)
     _numbers = "`singular_values()`, `eigenvalues()`, `per_head()` and [layer, head]"
     _main = "checkpoint_summary"
+
+    @overload
+    def __getitem__(self, key: str) -> Table: ...
+    @overload
+    def __getitem__(self, key: Tuple[Integer, Integer]) -> Head: ...
 
     def __getitem__(self, key):
         """A table by its name, or the Head at [layer, head]. LibraryError: that head was skipped."""
@@ -106,21 +114,21 @@ class Checkpoint(Tabled, Shown):
 
     # ---- Arrays -------------------------------------------------------------------------------------
 
-    def singular_values(self, layer: Optional[int] = None, head: Optional[int] = None, *,
-                        matrix: str = "qk") -> np.ndarray:
+    def singular_values(self, layer: Optional[Integer] = None, head: Optional[Integer] = None, *,
+                        matrix: str = "qk") -> Array:
         """Singular values, descending: shape (layers, heads, count), or (heads, count) of one layer, or (count,)
         of one head or tensor (with `top` the largest ones). count: head_size, or less where the matrix is smaller (0: every head was skipped);
         the other singular values of the matrix are exactly 0. NaN where a head was skipped or lists fewer.
         LibraryError: that head or tensor was skipped (`problems`)."""
         return self._values("singular", layer, head, matrix)
 
-    def eigenvalues(self, layer: Optional[int] = None, head: Optional[int] = None, *,
-                    matrix: str = "qk") -> np.ndarray:
+    def eigenvalues(self, layer: Optional[Integer] = None, head: Optional[Integer] = None, *,
+                    matrix: str = "qk") -> Array:
         """Eigenvalues, complex128, ascending by real, then imaginary part; shapes as of `singular_values`. The
         other eigenvalues of the matrix are exactly 0. An unknown architecture has none."""
         return self._values("eigenvalue", layer, head, matrix)
 
-    def per_head(self, column: str, *, matrix: str = "qk") -> np.ndarray:
+    def per_head(self, column: str, *, matrix: str = "qk") -> Array:
         """A column of the table checkpoint_summary ("stable_rank", "sigma_max", "key_head", "toeplitzness"), or of
         checkpoint_heads ("mean_share", "self_p", "mean_peak"), which does not depend on the matrix, as float64
         of shape (layers, heads); NaN where the cell is empty or the head was skipped."""
@@ -134,7 +142,7 @@ class Checkpoint(Tabled, Shown):
         made[_data(table, "layer", rows), _data(table, "head", rows)] = cells[rows]
         return made
 
-    def per_pair(self, column: str) -> np.ndarray:
+    def per_pair(self, column: str) -> Array:
         """A column of the table checkpoint_frequencies ("theta", "energy", "rotation_re") as float64 of shape
         (layers, heads, pairs); "rotation" and "reflection" are complex128. Rotary pair t of a head turns by
         theta[t] a position. NaN: the layer does not rotate, has fewer pairs, or the head was skipped.
@@ -149,7 +157,7 @@ class Checkpoint(Tabled, Shown):
         every = np.ones(len(cells), bool)
         return self._placed(table, every, "pair", cells)
 
-    def kernel(self, kind: str = "mean") -> Kernel:
+    def kernel(self, kind: KernelKind = "mean") -> Kernel:
         """How the expected logit of each head depends on the lag, query position less the key's.
 
         kind: "mean", of two independent tokens; "self", of a token and its own copy.
@@ -160,8 +168,7 @@ class Checkpoint(Tabled, Shown):
         LibraryError: no kernel of any head is known, or no lag was asked for.
         Source: docs/explanation/theory.md, "Positional heads".
         """
-        if kind not in ("mean", "self"):
-            raise ArgumentError(f'kind={kind!r}: "mean" or "self" is needed', "SZG_EINVAL")
+        chosen(kind, "kind", KernelKind)
         table = self.tables.get("checkpoint_kernel", {})
         if not len(table.get("lag", ())):
             raise LibraryError(f"{self!r} has no kernels: {self._no_kernels()}")
@@ -306,12 +313,14 @@ def _within(value, name: str, count: int) -> int:
 
 
 @keywords
-def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[str] = None,
+def checkpoint(source: Any, config: Any = None, *, layers: Numbers = None, heads: Numbers = None,
+               stack: Optional[StackName] = None,
                prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, dry_run: bool = False,
                positions: Optional[int] = None, samples: Optional[int] = None, kernel: Optional[int] = None,
-               raw: bool = False, circuits: bool = False, lags=None, draws: int = 200, top: Optional[int] = None,
-               seed: int = 0, context: Union[int, str, None] = None, threads: Optional[int] = None,
-               revision: Optional[str] = None, token_counts=None) -> Checkpoint:
+               raw: bool = False, circuits: bool = False, lags: Optional[Iterable[Integer]] = None, draws: int = 200,
+               top: Optional[int] = None, seed: int = 0, context: Union[int, Literal["trained"], None] = None,
+               threads: Optional[int] = None, revision: Optional[str] = None,
+               token_counts: Optional[ArrayLike] = None) -> Checkpoint:
     """Spectra of every attention head of a model, on disk, of the hub, or in memory.
 
         found = szego.checkpoint("path/to/model/")
@@ -359,7 +368,7 @@ def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[
     the model lacks; HubError: the hub did not send what was asked for. Ctrl-C ends the call. Source:
     szg_checkpoint_analyse in <szego/checkpoint.h>.
     """
-    chosen = _lags(lags)
+    at = _lags(lags)
     counts = None if token_counts is None else array(token_counts, "token_counts", 1, 1).array
     if counts is not None and counts.dtype.kind == "c":
         raise ArgumentError("token_counts: complex numbers; real ones are needed", "SZG_EINVAL")
@@ -370,8 +379,8 @@ def checkpoint(source, config=None, *, layers=None, heads=None, stack: Optional[
         layers=numbers(layers, "layers"), heads=numbers(heads, "heads"),
         raw=flag(raw, "raw"), kernel=_LAGS if kernel is None else integer(kernel, "kernel", 0),
         top=0 if top is None else integer(top, "top", 1),
-        circuits=flag(circuits, "circuits") or len(chosen) > 0, lags=ctypes.addressof(chosen),
-        lag_count=len(chosen), draws=integer(draws, "draws", 0), seed=integer(seed, "seed", 0),
+        circuits=flag(circuits, "circuits") or len(at) > 0, lags=ctypes.addressof(at),
+        lag_count=len(at), draws=integer(draws, "draws", 0), seed=integer(seed, "seed", 0),
         context=0 if context is None else layout.CONTEXTS["trained"][1] if isinstance(context, str) and
         context == "trained" else integer(context, "context", 1))
 

@@ -6,11 +6,12 @@ from typing import Dict, Optional
 
 from . import layout, native
 from .arguments import integer, keywords, path as as_path
+from .choices import Path
 from .display import Shown, plain
 from .errors import ArgumentError
 from .native_tables import results
 from .tabled import Tabled
-from .tables import Results
+from .tables import Results, Table
 
 _TABLES = ("claims", "certificates", "lemma", "samples", "evidence")
 
@@ -28,7 +29,7 @@ class Verification(Tabled, Shown):
         tables.docs has what each column means.
     """
     differing: int
-    tables: Results
+    tables: Results[Table]
     _numbers = "`verdicts` and `tables`"
     _main = "verify_claims"
 
@@ -55,7 +56,7 @@ class Recheck(Tabled, Shown):
     """
     source: str
     refused: int
-    tables: Results
+    tables: Results[Table]
     _main = "verify_checks"
 
     def __repr__(self) -> str:
@@ -97,7 +98,7 @@ def verify(*ids: str, terms: Optional[int] = None, trials: Optional[int] = None,
 
 
 @keywords
-def recheck(path, *, threads: Optional[int] = None) -> Recheck:
+def recheck(path: Path, *, threads: Optional[int] = None) -> Recheck:
     """Recomputes the certificates of a file by separate code at twice the precision: certificates.csv of a folder
     that `szego verify -o DIR/` wrote, or its JSON.
 

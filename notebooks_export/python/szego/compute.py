@@ -17,24 +17,34 @@ import functools
 import math
 import sys
 from ctypes import byref as _ref
-from typing import Any, Mapping, Optional, Union
+from typing import Mapping, Optional, Union, overload
 
 import numpy as np
 
 from . import layout, native, program
 from .arguments import array as _array, blamed, enum as _enum, flag as _flag, integer as _integer
 from .arguments import keywords, spec as _spec, text as _text
+from .choices import ArrayLike, Convention, Integer, Lags, Question, Want
 from .errors import ArgumentError
 from .native import handle
 from .results import Compared, Contraction, Range, Spectrum, Symbol, Theorem
 
-Source = Union[str, Any]  # a SPEC, or what is an array
+Source = Union[str, ArrayLike]  # a SPEC, or what is an array
 _QUICK = 128  # order of a matrix, or number of coefficients, whose spectrum is there in milliseconds
 
 
+@overload
+def spectrum(source: str, n: Integer, *, question: Question = ..., want: Want = ..., head: Integer = ..., matrix: Integer = ...,
+             dense: bool = ..., certify: bool = ..., threads: Optional[int] = ...) -> Spectrum: ...
+@overload
+def spectrum(source: ArrayLike, n: Optional[Integer] = ..., *, question: Question = ..., want: Want = ..., lags: Lags = ...,
+             hermitian: Optional[bool] = ..., dense: bool = ..., certify: bool = ..., exact: bool = ...,
+             threads: Optional[int] = ...) -> Spectrum: ...
+
+
 @functools.partial(keywords, also="; szego.run_spectrum takes the options of the command")
-def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenvalues", want: str = "all",
-             head: int = 0, matrix: int = 0, lags: str = "half", hermitian: Optional[bool] = None,
+def spectrum(source: Source, n: Optional[Integer] = None, *, question: Question = "eigenvalues", want: Want = "all",
+             head: Integer = 0, matrix: Integer = 0, lags: Lags = "half", hermitian: Optional[bool] = None,
              dense: bool = False, certify: bool = True, exact: bool = False, threads: Optional[int] = None) -> Spectrum:
     """Eigenvalues of a kernel, of Toeplitz coefficients, or of a square matrix.
 
@@ -80,8 +90,8 @@ def spectrum(source: Source, n: Optional[int] = None, *, question: str = "eigenv
 
 
 @keywords
-def symbol(source: Source, n: Optional[int] = None, *, samples: int = 256, convention: str = "truncated",
-           head: int = 0, matrix: int = 0, lags: str = "half", exact: bool = False,
+def symbol(source: Source, n: Optional[Integer] = None, *, samples: int = 256, convention: Convention = "truncated",
+           head: Integer = 0, matrix: Integer = 0, lags: Lags = "half", exact: bool = False,
            threads: Optional[int] = None) -> Symbol:
     """The symbol of a kernel or of Toeplitz coefficients: `samples` values at 2 pi j / samples, and its certified
     range, which holds every eigenvalue (convention "truncated"; "fejer" and "closed_form": <szego/symbol.h>).
@@ -111,7 +121,7 @@ def symbol(source: Source, n: Optional[int] = None, *, samples: int = 256, conve
 
 
 @keywords
-def compare(content, coupled, *, exact: bool = False, threads: Optional[int] = None) -> Contraction:
+def compare(content: ArrayLike, coupled: ArrayLike, *, exact: bool = False, threads: Optional[int] = None) -> Contraction:
     """The same of two real n x n arrays, content and coupled logits of one's own: before mask and softmax. What a causal
     mask hides is 0 in both, and padding is cut off. Masks of finite numbers, -1e9 for instance, are refused, and of
     attention weights a SzegoWarning is given."""

@@ -13,12 +13,13 @@ import inspect
 import keyword
 import os
 import re
-from typing import Callable, Dict, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
 from . import native
 from .arguments import integer, spec as as_spec, text, unknown_keyword
+from .choices import Array, Integer
 from .errors import ArgumentError
 from .layout import KERNEL_KINDS, KernelFacts
 from .native_tables import Copied
@@ -67,7 +68,7 @@ class Encoding(str):
         """Number of matrices of a head: rope+absolute has two."""
         return self._asked(lambda context, opened: native.library().szg_encoding_matrices(opened))
 
-    def about(self, head: int = 0, matrix: int = 0) -> str:
+    def about(self, head: Integer = 0, matrix: Integer = 0) -> str:
         """A sentence on the kernel of a head. matrix: rope+absolute has two. LibraryError: no such head."""
         head, matrix = integer(head, "head"), integer(matrix, "matrix")
 
@@ -77,7 +78,7 @@ class Encoding(str):
             return text(facts.line)
         return self._asked(line)
 
-    def lags(self, n: int, *, head: Optional[int] = None, matrix: int = 0) -> Tuple[np.ndarray, np.ndarray]:
+    def lags(self, n: Integer, *, head: Optional[Integer] = None, matrix: Integer = 0) -> Tuple[Array, Array]:
         """(lags, values) of the n x n matrices: lags -(n-1) .. n-1, shape (2n-1,), the position of the query less that of
         the key, and values of shape (heads, 2n-1), or (2n-1,) of one head. Where a matrix is not Toeplitz, a value is the
         mean along its diagonal; the table of szego.kernel has the spread.
@@ -91,7 +92,7 @@ class Encoding(str):
         values = self._numbers("szg_encoding_lags", (2 * n - 1,), n, head, matrix, None)
         return np.arange(1 - n, n), values
 
-    def matrix(self, n: int, *, head: Optional[int] = None, matrix: int = 0) -> np.ndarray:
+    def matrix(self, n: Integer, *, head: Optional[Integer] = None, matrix: Integer = 0) -> Array:
         """The n x n matrix of each head, shape (heads, n, n), or (n, n) of one head. Row i is the query and column j the
         key: entry (i, j) of a Toeplitz matrix has lag i - j.
 
@@ -269,11 +270,19 @@ def _list() -> List[dict]:
     return native.run(work)
 
 
-def __getattr__(name: str):
+if TYPE_CHECKING:
+    from .encoding_types import *
+
+
+def _function_of(name: str) -> Callable[..., Encoding]:
     if name.startswith("_") or name not in _functions():
         raise AttributeError(f"no encoding is called {name!r}: {', '.join(_functions())}" if name[:1] != "_"
                              else f"module {__name__!r} has no attribute {name!r}")
     return _functions()[name]
+
+
+if not TYPE_CHECKING:  # which would take every name
+    __getattr__ = _function_of
 
 
 def __dir__() -> List[str]:

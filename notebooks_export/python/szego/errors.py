@@ -1,4 +1,5 @@
 """What goes wrong."""
+from typing import Optional
 
 
 class SzegoError(Exception):
@@ -20,7 +21,7 @@ class ProgramError(SzegoError, RuntimeError):
     code: its exit code (docs/reference/conventions.md; None where it did not start); stderr: what it said.
     """
 
-    def __init__(self, message: str, code=None, stderr: str = ""):
+    def __init__(self, message: str, code: Optional[int] = None, stderr: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.stderr = stderr
@@ -33,7 +34,7 @@ class LibraryError(SzegoError):
     call was made.
     """
 
-    def __init__(self, message: str, status=None):
+    def __init__(self, message: str, status: Optional[str] = None) -> None:
         super().__init__(message)
         self.status = status
 
@@ -45,7 +46,7 @@ class HubError(SzegoError):
     code: the status of HTTP; None where there was no answer, or a wrong one.
     """
 
-    def __init__(self, message: str, code=None):
+    def __init__(self, message: str, code: Optional[int] = None) -> None:
         super().__init__(message)
         self.code = code
 

@@ -6,12 +6,16 @@ import os
 import re
 import stat
 import warnings
-from typing import Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Tuple, overload
 
 from .arguments import keywords
+from .choices import Path
 from .csvfile import read_columns
 from .errors import DataError
-from .tables import TYPES, Column, Exported, Joined, Results, collect
+from .tables import TYPES, Column, Exported, Joined, Results, Table, collect
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 FORMAT = "szego-results-1"
 _MANIFEST_LIMIT = 256 << 20
@@ -25,8 +29,16 @@ _TABLE = re.compile(r"[a-z0-9_]+")
 _COMMAND = re.compile(r"[a-z0-9-]+")
 
 
+@overload
+def load(folder: Path, frames: Literal[False] = ..., strict: bool = ...) -> Results[Table]: ...
+@overload
+def load(folder: Path, frames: Literal[True], strict: bool = ...) -> "Results[DataFrame]": ...
+@overload
+def load(folder: Path, frames: bool, strict: bool = ...) -> Results[Any]: ...
+
+
 @keywords
-def load(folder, frames: bool = False, strict: bool = True) -> Results:
+def load(folder: Path, frames: bool = False, strict: bool = True) -> Results[Any]:
     """Every result below `folder`, joined: a dict of COMMAND_TABLE.
 
     Each table is a dict of NumPy arrays by column: integers int64, reals float64, texts object
@@ -85,7 +97,7 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
     return collect(found, results, frames)
 
 
-def load_readable(folder) -> Results:
+def load_readable(folder: Path) -> Results[Table]:
     """As load(folder, strict=False), without a warning for each result that is left out: `skipped` has the messages.
     DataError: there is none that can be read."""
     with warnings.catch_warnings():

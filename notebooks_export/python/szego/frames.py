@@ -1,5 +1,5 @@
 """Several encodings as one DataFrame."""
-from typing import Iterable, Iterator, Optional, Union
+from typing import TYPE_CHECKING, Iterable, Iterator, Optional, Union
 
 import numpy as np
 
@@ -9,9 +9,12 @@ from .encodings import Encoding
 from .tabled import column
 from .tables import Table
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 @keywords
-def frame(specs: Union[str, Iterable[str]], n: int, *, threads: Optional[int] = None):
+def frame(specs: Union[str, Iterable[str]], n: int, *, threads: Optional[int] = None) -> "DataFrame":
     """A pandas DataFrame of the n x n matrices of encodings: a row for each encoding, head and matrix.
 
         szego.frame(["rope:dim=64", "alibi:heads=8"], 512).sort_values("lambda_max")

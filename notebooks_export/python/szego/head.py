@@ -5,6 +5,7 @@ from typing import Dict, List, Mapping, Union
 
 import numpy as np
 
+from .choices import Array
 from .display import Shown, plain
 from .tabled import Framed, column
 from .tables import Table
@@ -23,8 +24,8 @@ class Head(Framed, Shown):
     source: str
     layer: int
     head: int
-    singular_values: np.ndarray
-    eigenvalues: np.ndarray
+    singular_values: Array
+    eigenvalues: Array
     columns: Mapping[str, Cell]
 
     def __getitem__(self, name: str) -> Cell:

@@ -1,23 +1,25 @@
 """What an encoding, or a head of a checkpoint, does with the lag: values by lag, as tables."""
 import ctypes
 import os
-from typing import Mapping, Optional
+from typing import Any, Mapping, Optional
 
 from . import layout, models, native
 from .arguments import integer, keywords, spec as as_spec
-from .checkpoints import Choice, analysed, numbers
+from .checkpoints import Choice, Numbers, analysed, numbers
+from .choices import Integer, StackName
 from .encodings import Encoding, names
 from .errors import ArgumentError
 from .native_tables import results
-from .tables import Results
+from .tables import Results, Table
 
 _LAGS = 256  # of the command
 
 
 @keywords
-def kernel(source, n: Optional[int] = None, *, layers=None, heads=None, config=None, stack: Optional[str] = None,
+def kernel(source: Any, n: Optional[Integer] = None, *, layers: Numbers = None, heads: Numbers = None, config: Any = None,
+           stack: Optional[StackName] = None,
            prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, seed: int = 0,
-           threads: Optional[int] = None, revision: Optional[str] = None) -> Results:
+           threads: Optional[int] = None, revision: Optional[str] = None) -> Results[Table]:
     """Values by lag, the position of the query less that of the key: the tables of `szego kernel`.
 
         szego.kernel("alibi:heads=4")["kernel_kernel"]["re"]            # head after head, lags 0 .. 255

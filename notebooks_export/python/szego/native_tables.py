@@ -9,14 +9,14 @@ from typing import Dict, Mapping, Optional
 import numpy as np
 
 from . import layout, native
-from .tables import EMPTY_INTEGER, Results, collect
+from .tables import EMPTY_INTEGER, Results, Table, collect
 
 _READERS = {"text": ("szg_table_get_texts", np.uintp), "integer": ("szg_table_get_integers", np.int64),
             "real": ("szg_table_get_reals", np.float64)}
 _TYPES = {value: name for name, (_, value) in layout.COLUMN_TYPES.items()}
 
 
-def results(command: str, tables: Mapping[str, Optional[int]]) -> Results:
+def results(command: str, tables: Mapping[str, Optional[int]]) -> Results[Table]:
     """The tables of one call by COMMAND_TABLE, as load() gives those of the command's folder; `result` is ".".
 
     tables: addresses of szg_table by the name of the table ("claims"), None or 0 for one that was not filled,

@@ -6,8 +6,8 @@
 A function takes what `load` or `run` returned, or results of calls in this process where it says so, one or a
 list of them. `ax`: axes to draw into, as many as there are panels; None: new figures, as many as the page has.
 COLUMN=VALUE (or a list of values) chooses rows: source="alibi:heads=8", head=0, layer=[0, 1]. The answer is the Axes of
-one panel, or an array of the Axes of all figures. Nothing is shown or saved: `matplotlib.pyplot.show()` and `savefig`
-do that.
+one panel, or an array of the Axes of all figures; no type tells which, so that its annotation is Any. Nothing is shown
+or saved: `matplotlib.pyplot.show()` and `savefig` do that.
 
 SzegoError: Matplotlib is missing, or there is nothing to draw; ArgumentError: words, rows or axes that do not fit.
 Where a figure leaves lines or panels out, a warning says how many.
@@ -17,12 +17,13 @@ import re
 import textwrap
 import warnings
 from dataclasses import replace
-from typing import Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Literal, Optional, Sequence
 
 import numpy as np
 
 from . import program_tables
 from .arguments import unknown_keyword
+from .choices import ContractionColumn, CurveColumn, HeadColumn, KernelFigure, KernelKind
 from .errors import ArgumentError, MissingPackageError, SzegoError
 from .figures import ablation as ablation_records, certificates as certificate_records, claims as claim_records
 from .figures import compose, contraction as contraction_records, curves as curve_records, density as density_records
@@ -44,7 +45,7 @@ __all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamp
            "toeplitzness"]
 
 
-def spectrum(results, ax=None, *, symbol: Optional[Symbol] = None, **where):
+def spectrum(results: Any, ax: Any = None, *, symbol: Optional[Symbol] = None, **where: Any) -> Any:
     """Sorted values beside the quantiles of the symbol and the certified range; by rank where many are 0 or computed as
     0, and in the plane where they are complex. One figure per source and matrix, one panel per layer.
 
@@ -60,7 +61,7 @@ def spectrum(results, ax=None, *, symbol: Optional[Symbol] = None, **where):
                  section=section, beside=("spectrum_samples", "spectrum_range", "spectrum_summary"))
 
 
-def symbol(results, ax=None, **where):
+def symbol(results: Any, ax: Any = None, **where: Any) -> Any:
     """The symbol over the angle, with its certified range; of a complex one modulus and both parts.
 
     results: a Symbol, a list of them, or tables of `symbol`.
@@ -69,19 +70,19 @@ def symbol(results, ax=None, **where):
                  section=symbol_records.SECTION, beside=("symbol_range",))
 
 
-def density(results, ax=None, **where):
+def density(results: Any, ax: Any = None, **where: Any) -> Any:
     """Density of the eigenvalues of long kernels, with its standard error and its resolution. Tables of
     `spectrum --density`."""
     return _show("density", (density_records.DENSITY,), results, ax, where)
 
 
-def extremes(results, ax=None, **where):
+def extremes(results: Any, ax: Any = None, **where: Any) -> Any:
     """Eigenvalues at the ends of long kernels' spectra, their errors and gaps, one figure per end and matrix. Tables
     of `spectrum --k K`."""
     return _show("extremes", extremes_records.SECTION.figures, results, ax, where)
 
 
-def ranges(results, ax=None, **where):
+def ranges(results: Any, ax: Any = None, **where: Any) -> Any:
     """The range of each encoding's values over its heads, beside the certified range of the symbol.
 
     results: a Spectrum, a list of them, or tables with `spectrum_summary`.
@@ -90,7 +91,7 @@ def ranges(results, ax=None, **where):
                  section=range_records.SECTION)
 
 
-def contraction(results, ax=None, *, column: str = "width_ratio", **where):
+def contraction(results: Any, ax: Any = None, *, column: ContractionColumn = "width_ratio", **where: Any) -> Any:
     """The ratio of widths over training steps, one panel per layer, one line per head: the mean over probes. For a run
     with one step the map of its heads; without heads the three ratios over orders. One figure per run.
 
@@ -109,7 +110,7 @@ def contraction(results, ax=None, *, column: str = "width_ratio", **where):
     return _show("contraction", (figure,), program_tables.of_contraction(results), ax, where)
 
 
-def contraction_map(results, ax=None, *, over: str = "head", **where):
+def contraction_map(results: Any, ax: Any = None, *, over: Literal["head"] = "head", **where: Any) -> Any:
     """The ratio of widths of every head, layer by head at the last step, one figure per run. Blue: the encoding narrows
     the spectrum. Grey: the ratio is within what relabelled tokens give, where the tables have `logits_bands`
     (`szego logits --band DRAWS`). `contraction` draws the steps."""
@@ -120,7 +121,7 @@ def contraction_map(results, ax=None, *, over: str = "head", **where):
                  beside=("logits_bands",))
 
 
-def curves(results, ax=None, *, column: str = "accuracy", **where):
+def curves(results: Any, ax: Any = None, *, column: CurveColumn = "accuracy", **where: Any) -> Any:
     """Accuracy (or column="loss") by epoch, one colour per encoding: thick the test split, thin training; of several
     seeds the mean, and the area from the least to the greatest. Tables of `train` or `reproduce`."""
     records = {one.y.column: one for one in curve_records.SECTION.figures}
@@ -128,55 +129,55 @@ def curves(results, ax=None, *, column: str = "accuracy", **where):
                  ("reproduce_runs", "train_runs"))
 
 
-def table1(results, ax=None, **where):
+def table1(results: Any, ax: Any = None, **where: Any) -> Any:
     """Test accuracy of each encoding with one standard deviation over seeds, the paper's, the label ceiling, and
     what the length alone tells. One figure per experiment and task. Tables of `reproduce`."""
     return _show("table1", table1_records.FIGURES, results, ax, where)
 
 
-def ablation(results, ax=None, *, column: str = "accuracy", **where):
+def ablation(results: Any, ax: Any = None, *, column: Literal["accuracy"] = "accuracy", **where: Any) -> Any:
     """Test accuracy without each head, layer by layer; the rule is that with every head. One figure per task, one
     panel per encoding. Tables of `ablate` or `reproduce`."""
     records = {"accuracy": ablation_records.ACCURACY}
     return _show("ablation", (_of_column(records, column),), results, ax, where, column)
 
 
-def sweep(results, ax=None, **where):
+def sweep(results: Any, ax: Any = None, **where: Any) -> Any:
     """Test accuracy against the number of heads that RoPE turns; error bars: one standard deviation over seeds."""
     return _show("sweep", (sweep_records.SWEEP,), results, ax, where)
 
 
-def claims(results, ax=None, **where):
+def claims(results: Any, ax: Any = None, **where: Any) -> Any:
     """The verdict on each claim: one row per claim, one column per verdict, and counts. Tables of `verify`."""
     return _show("claims", (_VERDICTS,), results, ax, where)
 
 
-def lemma(results, ax=None, **where):
+def lemma(results: Any, ax: Any = None, **where: Any) -> Any:
     """Lemma B.1 over trials, in two figures: max|f| against max|g|, and the widths. Points are the middles of the
     certified enclosures. Tables of `verify`."""
     return _show("lemma", (), results, ax, where, section=_LEMMA)
 
 
-def counterexamples(results, ax=None, **where):
+def counterexamples(results: Any, ax: Any = None, **where: Any) -> Any:
     """f and g of each counterexample to Lemma B.1: a figure for each claim, a panel for each certificate. Tables of
     `verify`."""
     return _show("counterexamples", (), results, ax, where, section=_CURVES, beside=("verify_certificates",))
 
 
-def toeplitzness(results, ax=None, *, column: str = "toeplitzness", **where):
+def toeplitzness(results: Any, ax: Any = None, *, column: HeadColumn = "toeplitzness", **where: Any) -> Any:
     """Toeplitzness of each head (or sigma_max, effective_rank, stable_rank), layer by head. Tables of
     `checkpoint`."""
     maps = {one.value: one for one in checkpoint_records.SECTION.figures if one.marks == record.CELLS}
     return _show("toeplitzness", (_of_column(maps, column),), results, ax, where, column)
 
 
-def heads(results, ax=None, **where):
+def heads(results: Any, ax: Any = None, **where: Any) -> Any:
     """Singular values of each head of a checkpoint, the largest first: one figure per matrix, one panel per layer; of
     tensors without layers one figure. Tables of `checkpoint`."""
     return _show("heads", (checkpoint_records.SPECTRA, checkpoint_records.TENSOR_SPECTRA), results, ax, where)
 
 
-def kernel(results, ax=None, *, kind: Optional[str] = None, **where):
+def kernel(results: Any, ax: Any = None, *, kind: Optional[KernelFigure] = None, **where: Any) -> Any:
     """Kernels by lag. The lag is the position of the query less that of the key.
 
     results: tables of `checkpoint`: a panel for each of the ten heads with the largest shares beyond chance, and the band
@@ -191,24 +192,24 @@ def kernel(results, ax=None, *, kind: Optional[str] = None, **where):
                             results, ax, kind, where, (lag_records.KERNELS,), (kernel_records.ENTRIES,))
 
 
-def kernel_map(results, ax=None, *, kind: Optional[str] = None, **where):
+def kernel_map(results: Any, ax: Any = None, *, kind: Optional[KernelKind] = None, **where: Any) -> Any:
     """Heads by lag, the largest share first: kernels as `kernel` has them, grey where no lag is beyond chance. Tables of
     `checkpoint`."""
     return _show_positional("kernel_map", positional_records.MAPS, results, ax, kind, where)
 
 
-def shares(results, ax=None, *, kind: Optional[str] = None, **where):
+def shares(results: Any, ax: Any = None, *, kind: Optional[KernelFigure] = None, **where: Any) -> Any:
     """Layer by head: the share of the logits' variance that the lag explains, grey within chance. For the self kernel the
     share is an index on the same scale. Tables of `checkpoint`, or of `logits`."""
     return _show_positional("shares", positional_records.SHARES, results, ax, kind, where, (lag_records.SHARES,))
 
 
-def layers(results, ax=None, *, kind: Optional[str] = None, **where):
+def layers(results: Any, ax: Any = None, *, kind: Optional[KernelKind] = None, **where: Any) -> Any:
     """The largest head's part of each layer's summed shares, and what random signs give it. Tables of `checkpoint`."""
     return _show_positional("layers", positional_records.PARTS, results, ax, kind, where)
 
 
-def rotary(results, ax=None, **where):
+def rotary(results: Any, ax: Any = None, **where: Any) -> Any:
     """Rotary energy of a checkpoint: layer by pair, the mean over heads; and by frequency, one panel per layer, one
     line per head. Tables of `checkpoint`."""
     return _show("rotary", rotary_records.SECTION.figures, results, ax, where)

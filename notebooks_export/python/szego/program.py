@@ -5,13 +5,17 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Union, overload
 
 from .arguments import keywords, spec as as_spec, text, unknown_keyword
 from . import native
+from .choices import Path
 from .errors import ArgumentError, DataError, ProgramError
 from .folders import load, read_json
-from .tables import TYPES, Column, Joined, Results, collect
+from .tables import TYPES, Column, Joined, Results, Table, collect
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def program() -> str:
@@ -42,8 +46,16 @@ def info() -> Dict[str, Optional[str]]:
             **{name: text(getattr(library, function)()) for name, function in asked.items()}}
 
 
+@overload
+def run(*arguments: object, frames: Literal[False] = ...) -> Results[Table]: ...
+@overload
+def run(*arguments: object, frames: Literal[True]) -> "Results[DataFrame]": ...
+@overload
+def run(*arguments: object, frames: bool) -> Results[Any]: ...
+
+
 @keywords
-def run(*arguments, frames: bool = False) -> Results:
+def run(*arguments: object, frames: bool = False) -> Results[Any]:
     """One command, `szego.run("symbol", "--pe", "alibi:heads=8")`: its tables as load() gives them,
     `result` always ".". A failure raises ProgramError with the exit code and what the program said. Otherwise its notes,
     how the axes of a dump were read for one, are the result's `messages`, and its warnings are SzegoWarnings too.
@@ -103,7 +115,15 @@ def _options(path: str, command: str) -> List[str]:
     return [name.replace("-", "_") for name in found if name not in ("format", "help", "usage")]
 
 
-def run_spectrum(spec: str, n: Union[int, str], *, frames: bool = False, **options) -> Results:
+@overload
+def run_spectrum(spec: str, n: Union[int, str], *, frames: Literal[False] = ..., **options: Any) -> Results[Table]: ...
+@overload
+def run_spectrum(spec: str, n: Union[int, str], *, frames: Literal[True], **options: Any) -> "Results[DataFrame]": ...
+@overload
+def run_spectrum(spec: str, n: Union[int, str], *, frames: bool, **options: Any) -> Results[Any]: ...
+
+
+def run_spectrum(spec: str, n: Union[int, str], *, frames: bool = False, **options: Any) -> Results[Any]:
     """`szego spectrum SPEC -n N`, run as a program: its tables, with all its options.
 
         szego.run_spectrum("rope:dim=64", 512, all=True)["spectrum_eigenvalues"]["re"]
@@ -117,7 +137,15 @@ def run_spectrum(spec: str, n: Union[int, str], *, frames: bool = False, **optio
     return run("spectrum", spec, "-n", n, *_words("spectrum", "run_spectrum", options, ["spec", "n", "frames"]), frames=frames)
 
 
-def ablate(*paths, frames: bool = False, **options) -> Results:
+@overload
+def ablate(*paths: Path, frames: Literal[False] = ..., **options: Any) -> Results[Table]: ...
+@overload
+def ablate(*paths: Path, frames: Literal[True], **options: Any) -> "Results[DataFrame]": ...
+@overload
+def ablate(*paths: Path, frames: bool, **options: Any) -> Results[Any]: ...
+
+
+def ablate(*paths: Path, frames: bool = False, **options: Any) -> Results[Any]:
     """`szego ablate PATH...`, run as a program: accuracy without each head of trained runs, and its deposit.
 
         szego.ablate("runs/run-0/")["ablate_ablation"]["accuracy"]

@@ -3,10 +3,11 @@ from typing import Optional
 
 from . import native
 from .arguments import integer, keywords
+from .choices import Exported, Path
 
 
 @keywords
-def report(folder, output=None, *, workers: int = 1) -> str:
+def report(folder: Path, output: Optional[Path] = None, *, workers: int = 1) -> str:
     """Draws every result in a folder and below it into one HTML page; answers its path.
 
         found.save("out/"); szego.report("out/")              # out/report.html
@@ -26,7 +27,7 @@ def report(folder, output=None, *, workers: int = 1) -> str:
 
 
 @keywords
-def export(folder, to: str = "npz", output: Optional[str] = None) -> str:
+def export(folder: Path, to: Exported = "npz", output: Optional[Path] = None) -> str:
     """Writes every table of every result in a folder and below it, joined by command and table; answers the path.
 
     to: "npz" (one file for numpy.load), "csv" (a folder, which szego.load reads too) or "ipynb" (a notebook that shows the

@@ -1,10 +1,11 @@
 """What calls of the library answer: arrays of their own, copied from the library, and the words with them."""
 from dataclasses import dataclass, field
-from typing import Callable, Dict, Iterator, Optional
+from typing import Any, Callable, Dict, Iterator, Optional, Union, overload
 
 import numpy as np
 
 from . import program_tables
+from .choices import Array, Convention, Integer, ValueKind
 from .display import Shown, plain
 from .errors import LibraryError, MissingPackageError
 from .tabled import Framed, for_numpy
@@ -37,10 +38,10 @@ class Range(Framed, Shown):
     def __iter__(self) -> Iterator[float]:
         return iter((self.min_lo, self.max_hi))
 
-    def __contains__(self, x) -> bool:
+    def __contains__(self, x: Any) -> bool:
         return bool(self.min_lo <= x <= self.max_hi)
 
-    def arb(self):
+    def arb(self) -> Any:
         """The range as a ball of python-flint (flint.arb), which holds lo and hi. MissingPackageError: it is missing."""
         try:
             import flint  # pylint: disable=import-outside-toplevel
@@ -93,15 +94,15 @@ class Spectrum(Framed, Shown):
     trace, frobenius: of the matrix, computed apart from the values (NaN: they were not).
     method: the algorithm in words; solver: its lasting name (docs/explanation/methods.md).
     range: the certified range of the symbol (None: not Toeplitz, or not asked for); theorem: which limit
-        theorem applies (None likewise).
+        theorem applies (None likewise). Any in their types keeps a type checker from asking for a test of None.
     input_dtype: the type of the array that was given ("bfloat16"); None of a SPEC.
     tables: of a SPEC, the tables of `szego spectrum`; the program runs when they are first asked for.
     """
     source: str
     n: int
-    kind: str
-    values: np.ndarray
-    multiplicity: np.ndarray
+    kind: ValueKind
+    values: Array
+    multiplicity: Array
     zeros: int
     rank: Optional[int]
     normal: bool
@@ -112,11 +113,11 @@ class Spectrum(Framed, Shown):
     method: str
     solver: str
     note: Optional[str]
-    range: Optional[Range] = None
-    theorem: Optional[Theorem] = None
+    range: Union[Range, Any] = None
+    theorem: Union[Theorem, Any] = None
     input_dtype: Optional[str] = None
-    _program: Optional[Callable[[], Results]] = None
-    _made: Dict[str, Results] = field(default_factory=dict)
+    _program: Optional[Callable[[], Results[Table]]] = None
+    _made: Dict[str, Results[Table]] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -124,13 +125,13 @@ class Spectrum(Framed, Shown):
         return int(self.multiplicity.sum()) == self.n
 
     @property
-    def eigenvalues(self) -> np.ndarray:
+    def eigenvalues(self) -> Array:
         """All n eigenvalues, zeros included: shape (n,), in the order of `values`. LibraryError: the spectrum is one of
         singular values, or not complete."""
         return self._all("eigenvalue", "question=\"eigenvalues\"")
 
     @property
-    def singular_values(self) -> np.ndarray:
+    def singular_values(self) -> Array:
         """All n singular values, zeros included, descending: shape (n,). LibraryError likewise."""
         return self._all("singular", "question=\"singular\"")
 
@@ -151,13 +152,18 @@ class Spectrum(Framed, Shown):
     def __len__(self) -> int:
         return self.n
 
+    @overload
+    def __getitem__(self, index: Integer) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Array: ...
+
     def __getitem__(self, index):
         if isinstance(index, bool) or not isinstance(index, (int, np.integer, slice)):
             raise TypeError("an item of a Spectrum is one of its n values, by its number or a slice; tables are in "
                             "`tables`, and numpy.asarray(spectrum) takes any index")
         return self._at(index)
 
-    def __iter__(self) -> Iterator:
+    def __iter__(self) -> Iterator[Any]:
         self._at(0)  # which refuses one that is not complete
         return (value for value, times in zip(self.values, self.multiplicity) for _ in range(times))
 
@@ -165,16 +171,16 @@ class Spectrum(Framed, Shown):
         """value, multiplicity."""
         return Table(value=self.values, multiplicity=self.multiplicity)
 
-    def _results(self) -> Results:
+    def _results(self) -> Results[Table]:
         return program_tables.saved(program_tables.of_spectrum, self)
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
         if copy is False and (self.multiplicity != 1).any():
             raise ValueError(f"{self!r} lists a value that stands several times: an array of all needs a copy")
         return for_numpy(self.values if copy is False else self._at(slice(None)), dtype, copy)
 
     @property
-    def tables(self) -> Results:
+    def tables(self) -> Results[Table]:
         """The tables of `szego spectrum` for the same SPEC and n: every head, the values that the program
         lists. The program runs when they are first asked for."""
         if self._program is None:
@@ -206,13 +212,13 @@ class Symbol(Framed, Shown):
     """
     source: str
     n: int
-    convention: str
-    theta: np.ndarray
-    values: np.ndarray
-    range: Optional[Range]
+    convention: Convention
+    theta: Array
+    values: Array
+    range: Union[Range, Any]
     theorem: Theorem
-    atom_theta: np.ndarray
-    atom_mass: np.ndarray
+    atom_theta: Array
+    atom_mass: Array
     note: Optional[str]
     input_dtype: Optional[str] = None
 
@@ -220,7 +226,7 @@ class Symbol(Framed, Shown):
         """theta, value."""
         return Table(theta=self.theta, value=self.values)
 
-    def _results(self) -> Results:
+    def _results(self) -> Results[Table]:
         return program_tables.saved(program_tables.of_symbol, self)
 
     def __repr__(self) -> str:

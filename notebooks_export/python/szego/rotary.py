@@ -1,7 +1,7 @@
 """The rotary positions of a model, by its configuration."""
 import inspect
 import json
-from typing import Optional
+from typing import Any, Optional
 
 from . import encodings, native
 from .arguments import integer, text, unknown_keyword, words
@@ -9,7 +9,7 @@ from .encodings import Encoding
 from .errors import ArgumentError, LibraryError
 
 
-def rope(*, like=None, layer: Optional[int] = None, **keys) -> Encoding:
+def rope(*, like: Any = None, layer: Optional[int] = None, **keys: Any) -> Encoding:
     """Rotary positions: by their keys (szego.encodings.rope), or those of a Hugging Face model.
 
         szego.rope(like=model.config)                 # Encoding('rope:dim=64,base=500000,pairing=half,scaling=llama3,...')

@@ -1,10 +1,11 @@
 """Writes safetensors files, one array at a time, without the package of that name."""
 import json
 import struct
-from typing import Callable, Dict, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
+from .choices import Array
 from .files import replaced
 
 _NAMES = {"float64": "F64", "float32": "F32", "int64": "I64"}
@@ -13,9 +14,9 @@ _NAMES = {"float64": "F64", "float32": "F32", "int64": "I64"}
 class Entry(NamedTuple):
     """A tensor that is made when it is written: large files need no more memory than one tensor."""
     name: str
-    dtype: np.dtype
+    dtype: "np.dtype[Any]"
     shape: Tuple[int, ...]
-    make: Callable[[], np.ndarray]
+    make: Callable[[], Array]
 
 
 def write(path: str, entries: Sequence[Entry], metadata: Dict[str, str]) -> None:

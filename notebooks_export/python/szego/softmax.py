@@ -11,6 +11,7 @@ import numpy as np
 from . import layout, native
 from .arguments import enum, flag, integer, keywords
 from .attention import Queries
+from .choices import ArrayLike, Integer, Part
 from .compute import run
 from .display import Shown
 from .errors import ArgumentError
@@ -61,8 +62,8 @@ class LogitsStatistics(Framed, Shown):
 
 
 @keywords
-def logits_statistics(q, k, spec: str, *, part: str = "coupled", head: Optional[int] = None, causal: bool = False,
-                      unscaled: bool = False, soft_cap: Optional[float] = None, sinks: Sequence[int] = (),
+def logits_statistics(q: ArrayLike, k: ArrayLike, spec: str, *, part: Part = "coupled", head: Optional[Integer] = None,
+                      causal: bool = False, unscaled: bool = False, soft_cap: Optional[float] = None, sinks: Sequence[int] = (),
                       sink_logit: Optional[float] = None, exact: bool = False,
                       threads: Optional[int] = None) -> "Union[LogitsStatistics, Stack[LogitsStatistics]]":
     """Largest logit, entropy and sinks of the softmax of the logits that queries and keys make with an encoding.

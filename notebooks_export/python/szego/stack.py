@@ -1,9 +1,10 @@
 """Results of one kind for every place of leading axes."""
-from typing import Generic, Iterator, Sequence, Tuple, TypeVar, Union
+from typing import Any, Generic, Iterator, Sequence, Tuple, TypeVar, overload
 
 import numpy as np
 
 from .batch import place
+from .choices import Array
 from .display import Shown
 from .tabled import Framed, column
 from .tables import Table
@@ -19,7 +20,7 @@ class Stack(Framed, Shown, Generic[T]):
     """
     __slots__ = ("_each",)
 
-    def __init__(self, each: np.ndarray):
+    def __init__(self, each: Array) -> None:
         self._each = each
 
     @classmethod
@@ -37,14 +38,19 @@ class Stack(Framed, Shown, Generic[T]):
     def __len__(self) -> int:
         return len(self._each)
 
-    def __getitem__(self, index) -> "Union[T, Stack[T]]":
+    @overload
+    def __getitem__(self, index: slice) -> "Stack[T]": ...
+    @overload
+    def __getitem__(self, index: Any) -> Any: ...  # one result, or a Stack, by the number of axes
+
+    def __getitem__(self, index):
         found = self._each[place(index, self.shape)]
         return Stack(found) if isinstance(found, np.ndarray) else found
 
-    def __iter__(self) -> "Iterator[Union[T, Stack[T]]]":
+    def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
-    def __getattr__(self, name: str) -> np.ndarray:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         found = [getattr(one, name) for one in self._each.flat]
@@ -54,7 +60,7 @@ class Stack(Framed, Shown, Generic[T]):
             made = column(found)
             return np.ma.filled(made.astype(float), np.nan).reshape(self.shape) if np.ma.isMaskedArray(
                 made) and made.dtype != object else np.ma.getdata(made).reshape(self.shape)
-        return Stack.of(found, self.shape)  # type: ignore[return-value] # results within each
+        return Stack.of(found, self.shape)  # results within each
 
     def _table(self) -> Table:
         """A row each: its place, and what its own table has."""

@@ -4,12 +4,18 @@ import importlib
 import math
 import os
 import re
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Generic, Iterator, List, Optional, Sequence, Tuple, TypeVar
 
 import numpy as np
 
 from . import display
+from .choices import Array, Path
 from .errors import DataError, SzegoError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+T = TypeVar("T")
 
 #: What each type of a manifest is widened to, in this order.
 TYPES = ("integer", "real", "text")
@@ -30,15 +36,15 @@ def kind(column):
     return {"i": "integer", "u": "integer", "f": "real"}.get(np.ma.getdata(column).dtype.kind, "text")
 
 
-class Table(dict):
+class Table(dict[str, Array]):
     """A dict of arrays by column, which shows itself in a few lines."""
 
-    def frame(self):
+    def frame(self) -> "DataFrame":
         """The table as a pandas DataFrame: integers are Int64, empty cells <NA>, NaN and None."""
         pandas = _package("Table.frame")
         return pandas.DataFrame({name: _series(pandas, column) for name, column in self.items()})
 
-    def __arrow_c_stream__(self, requested_schema=None):
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """A stream of Arrow, as polars.DataFrame(table) and pyarrow.table(table) take it. A complex column is two, NAME_re
         and NAME_im. SzegoError: pyarrow, which makes it, is missing or older than 14."""
         arrow = _package("Arrow", "pyarrow")
@@ -67,9 +73,9 @@ class Table(dict):
         return display.table_html(self)
 
 
-class Results(dict):
+class Results(dict[str, T], Generic[T]):
     """A dict of tables by COMMAND_TABLE ("spectrum_eigenvalues"): each a Table, which is a dict of arrays
-    by column, or a DataFrame. Beside it:
+    by column, or a DataFrame; a type checker knows them as Results[Table] and Results[DataFrame]. Beside it:
 
     docs: {table: {column: what it means}};
     ends: {table: {column: "lower" or "upper"}} of the columns that are an end of an enclosure;
@@ -78,15 +84,15 @@ class Results(dict):
     messages: what the program said while it computed them (szego.run).
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.docs: Dict[str, Dict[str, str]] = {}
         self.ends: Dict[str, Dict[str, str]] = {}
-        self.provenance: Dict[str, dict] = {}
+        self.provenance: Dict[str, Dict[str, Any]] = {}
         self.skipped: List[str] = []
         self.messages: List[str] = []
 
-    def frame(self, table: str):
+    def frame(self, table: str) -> "DataFrame":
         """One of the tables as a pandas DataFrame."""
         if table not in self:
             close = difflib.get_close_matches(str(table), map(str, self), 1) or sorted(map(str, self))[:8]
@@ -94,7 +100,7 @@ class Results(dict):
         found = self[table]
         return found if hasattr(found, "iloc") else Table(found).frame()
 
-    def save(self, folder) -> None:
+    def save(self, folder: Path) -> None:
         """Writes the tables into a folder: szego.load reads them back exactly, and `szego report` draws them. Tables of one
         result become a folder as its command writes one, those of several an export. What an earlier call wrote there
         is replaced; a folder with a result of another command is refused."""

@@ -10,21 +10,22 @@ import tempfile
 import threading
 from ctypes import byref as _ref
 from dataclasses import dataclass
-from typing import Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
 from . import layout, native
 from .arguments import asarray, flag, integer, keywords, path as as_path, text
+from .choices import Array, Part, Path, chosen
 from .display import Shown
 from .errors import ArgumentError, LibraryError
 from .native_tables import results
 from .tabled import Tabled
-from .tables import Results
+from .tables import Results, Table
 
 _PROFILES = ("text", "released")
 _SECTIONS = ("model", "data", "loop", "capture", "intervention", "curvature")
-Config = Union[None, str, os.PathLike, Mapping]
+Config = Union[None, Path, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,7 +59,7 @@ class Trained(Tabled, Shown):
     seconds: float
     tokens_per_second: float
     capture_seconds: float
-    tables: Results
+    tables: Results[Table]
     _main = "train_metrics"
 
     def __repr__(self) -> str:
@@ -75,13 +76,15 @@ class CapturedStep:
         capture_contraction_symbols. Row i of the first is that of pair i by probe, layer, head.
     """
 
-    def __init__(self, given: layout.CapturedStep):
+    def __init__(self, given: layout.CapturedStep) -> None:
         pairs = given.logits[:given.count]
-        self.step, self.content_kind = given.step, text(given.content_kind)
-        self.layers, self.heads = (sorted({getattr(pair, name) for pair in pairs}) for name in ("layer", "head"))
-        self.lengths = [pair.n for pair in pairs[::len(self.layers) * len(self.heads)]]
+        self.step: int = given.step
+        self.content_kind: Optional[str] = text(given.content_kind)
+        self.layers: List[int] = sorted({pair.layer for pair in pairs})
+        self.heads: List[int] = sorted({pair.head for pair in pairs})
+        self.lengths: List[int] = [pair.n for pair in pairs[::len(self.layers) * len(self.heads)]]
         self._logits = {kind: self._copied(pairs, kind) for kind in ("content", "coupled")}
-        self.tables = results("capture", {"contraction": given.contraction, "contraction_values": given.values,
+        self.tables: Results[Table] = results("capture", {"contraction": given.contraction, "contraction_values": given.values,
                                           "contraction_symbols": given.symbols})
 
     def _copied(self, pairs, kind: str) -> List[np.ndarray]:
@@ -91,11 +94,10 @@ class CapturedStep:
             ctypes.memmove(arrays[probe][at].ctypes.data, getattr(pair, kind), 8 * pair.n**2)
         return [array.reshape(len(self.layers), len(self.heads), *array.shape[1:]) for array in arrays]
 
-    def logits(self, probe: int = 0, kind: str = "coupled") -> np.ndarray:
+    def logits(self, probe: int = 0, kind: Part = "coupled") -> Array:
         """Logits of one probe, float64 of shape (layers, heads, N, N), in the order of `layers` and `heads`, before
         mask and softmax. kind: "coupled" (with the encoding) or "content" (without it)."""
-        if kind not in self._logits:
-            raise ArgumentError(f"kind={kind!r}: coupled, content are possible", "SZG_EINVAL")
+        chosen(kind, "kind", Part)
         if not 0 <= integer(probe, "probe") < len(self.lengths):
             raise ArgumentError(f"probe={probe}: there are {len(self.lengths)}, from 0 (capture.probes)", "SZG_EINVAL")
         return self._logits[kind][probe]
@@ -106,9 +108,9 @@ class CapturedStep:
 
 
 @keywords
-def train(config: Config = None, *, data=None, folder=None, seed: int = 0,
+def train(config: Config = None, *, data: Any = None, folder: Optional[Path] = None, seed: int = 0,
           callback: Optional[Callable[[CapturedStep], object]] = None, resume: bool = False,
-          overrides: Optional[Mapping] = None, threads: Optional[int] = None) -> Trained:
+          overrides: Optional[Mapping[str, Any]] = None, threads: Optional[int] = None) -> Trained:
     """Trains one run and returns its numbers and tables.
 
         szego.train({"model": {"layers": 2}, "capture.every": 100}, folder="run", callback=look).test_accuracy

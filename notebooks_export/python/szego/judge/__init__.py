@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import types
-from typing import Callable, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Literal, Optional, Tuple, overload
 
 try:
     import scipy  # noqa: F401 # pylint: disable=unused-import
@@ -20,12 +20,13 @@ except ImportError as _error:
     raise MissingPackageError("szego.judge needs SciPy: apt install python3-scipy, or pip install scipy") from _error
 # pylint: disable=wrong-import-position
 from ..arguments import keywords
+from ..choices import Path
 from ..display import screen
 from ..errors import ArgumentError, DataError
 from ..files import check_folder, names_folder
 from ..folders import is_there
 from ..publish import progress_line, say
-from ..tables import Joined, Results, collect
+from ..tables import Joined, Results, Table, collect
 from .accuracies import sweep, table1
 from .arms import arms
 from .by_step import by_step
@@ -42,7 +43,7 @@ __all__ = ["judge", "write", "main"]
 
 
 @keywords
-def judge(folder, *, preset=None, frames: bool = False) -> Results:
+def judge(folder: Path, *, preset: Any = None, frames: bool = False) -> Results[Any]:
     """The tables of the runs in a folder, as `szego.load` gives those that are written: by reproduce_TABLE.
 
     folder: what `szego reproduce -o` wrote, or an unpacked runs.tar.xz: runs/EXPERIMENT/TASK/ENCODING/run-SEED/ below
@@ -63,7 +64,7 @@ def judge(folder, *, preset=None, frames: bool = False) -> Results:
 
 
 @keywords
-def write(folder, *, output=None, preset=None) -> Results:
+def write(folder: Path, *, output: Optional[Path] = None, preset: Any = None) -> Results[Table]:
     """As judge(), and writes the tables and the manifest as `szego reproduce` does: into the folder itself, whose other
     tables stay, or into the folder `output`."""
     check_preset(preset)
@@ -140,7 +141,15 @@ def _results(provenance: dict, tables: List[Rows], frames: bool) -> Results:
 class _Judge(types.ModuleType):
     """szego.judge(folder) is szego.judge.judge(folder)."""
 
-    def __call__(self, folder, **how) -> Results:
+    if TYPE_CHECKING:
+        write = staticmethod(write)
+
+    @overload
+    def __call__(self, folder: Path, *, preset: Any = ..., frames: Literal[False] = ...) -> Results[Table]: ...
+    @overload
+    def __call__(self, folder: Path, *, preset: Any = ..., frames: bool) -> Results[Any]: ...
+
+    def __call__(self, folder, **how):
         return judge(folder, **how)
 
 
