@@ -17,6 +17,8 @@ typedef struct lag_table {
     lag_list listed;
 } lag_table;
 
+bool szgi_lag_table_is_used(const szg_checkpoint *checkpoint);
+
 /* dense: of the listed lags. Numbers that cannot be read are said in `why`. SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_lag_table_open(szg_context *context,
                                                 const szg_checkpoint *checkpoint, int64_t dense,

@@ -224,15 +224,23 @@ def change_model(name, source, change, **config):
 
 
 def check_kinds():
-    """What no family's file has: words beside positions, and 8-bit weights with their scales."""
+    """What no family's file has: words beside positions or lags, and 8-bit weights with their scales."""
     random = np.random.default_rng(5)
 
+    def numbers(*shape):
+        return "F32", list(shape), random.standard_normal(shape).astype("<f4").tobytes()
+
     def add_words(tensors):
-        table = next(name for name in tensors if name.endswith("position_embeddings.weight"))
-        width = tensors[table][1][1]
-        return {**tensors, **{table.replace("position", which): (
-            "F32", [rows, width], random.standard_normal((rows, width)).astype("<f4").tobytes())
-            for which, rows in (("word", 30), ("token_type", 2))}}
+        width = tensors["embeddings.LayerNorm.weight"][1][0]
+        return {**tensors, **{f"embeddings.{which}_embeddings.weight": numbers(rows, width)
+                              for which, rows in (("word", 30), ("token_type", 2))}}
+
+    def add_norm(tensors):
+        return {**add_words(tensors), **{f"encoder.LayerNorm.{which}": numbers(16) for which in ("weight", "bias")}}
+
+    def add_distances(tensors):
+        return {**add_words(tensors), **{f"encoder.layer.{layer}.attention.self.distance_embedding.weight": numbers(127, 4)
+                                         for layer in (0, 1)}}
 
     def quantise(tensors):
         made = dict(tensors)
@@ -243,6 +251,10 @@ def check_kinds():
         return made
     for name, folder, words in (
             ("words", change_model("words", FAMILIES / "bert", add_words), ("word_embeddings", "token_type", "position")),
+            ("lags", change_model("lags", FAMILIES / "deberta-v2", add_norm, norm_rel_ebd="layer_norm"),
+             ("word_embeddings", "rel_embeddings", "encoder.LayerNorm.bias", "pos_key_proj.bias", "pos_query_proj.weight")),
+            ("distances", change_model("distances", FAMILIES / "bert", add_distances, position_embedding_type="relative_key"),
+             ("word_embeddings", "distance_embedding")),
             ("float8", change_model("float8", add_model("plain"), quantise, quantization_config={
                 "quant_method": "fp8", "weight_block_size": [8, 16]}), ("q_proj.weight_scale_inv",))):
         with cache() as own:
