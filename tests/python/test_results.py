@@ -56,6 +56,13 @@ def check_frame():
            and (found["symbol_min_lo"][:5] <= found["lambda_min"][:5]).all())
     tap.ok("one SPEC", len(szego.frame("rope:dim=8", 9)) == 1)
     refused("no SPEC", lambda: szego.frame(["rope:dim=8", "ropey"], 9), "ropey")
+    for bad in (None, 5, b"nope"):
+        refused(f"{bad!r} for SPECs", lambda bad=bad: szego.frame(bad, 9), f"specs={bad!r}", "SPEC")
+    for bad in (None, 5, "a\0b", ""):
+        for name, call in {"save": szego.spectrum([2.0, 1.0]).save, "load": szego.load, "report": szego.report,
+                           "export": szego.export}.items():
+            refused(f"{name} {bad!r}", lambda call=call, bad=bad: call(bad), "folder")
+        refused(f"ablate {bad!r}", lambda bad=bad: szego.ablate(bad), "path")
 
 
 def results(folder):

@@ -8,7 +8,7 @@ import stat
 import warnings
 from typing import Dict, List, Tuple
 
-from .arguments import keywords
+from .arguments import folder_name, keywords
 from .csvfile import read_columns
 from .errors import DataError
 from .tables import TYPES, Column, Exported, Joined, Results, collect
@@ -44,7 +44,7 @@ def load(folder, frames: bool = False, strict: bool = True) -> Results:
     Of an export (`szego export --to csv`) the tables are as they stand in it; one that lies below
     `folder` is passed over: its rows are there already.
     """
-    folder = os.fspath(folder)
+    folder = folder_name(folder)
     if not os.path.isdir(folder):
         raise DataError(f"{folder}: no such folder")
     results = Results()

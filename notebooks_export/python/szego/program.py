@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import Dict, List, Optional, Union
 
-from .arguments import keywords, spec as as_spec, text, unknown_keyword
+from .arguments import folder_name, keywords, spec as as_spec, text, unknown_keyword
 from . import native
 from .errors import ArgumentError, DataError, ProgramError
 from .folders import load, read_json
@@ -125,7 +125,7 @@ def ablate(*paths, frames: bool = False, **options) -> Results:
     paths: checkpoints of `szego train` or szego.train, folders of runs, or folders of such. options: those of the command
     (method="cumulative", split="all"), as of run_spectrum. KeywordError, ProgramError likewise.
     """
-    return run("ablate", *_words("ablate", "ablate", options, ["frames"]), "--", *map(os.fspath, paths), frames=frames)
+    return run("ablate", *_words("ablate", "ablate", options, ["frames"]), "--", *(folder_name(one, "path") for one in paths), frames=frames)
 
 
 def _words(command: str, function: str, options: Dict[str, object], own: List[str]) -> List[object]:

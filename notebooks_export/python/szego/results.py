@@ -6,7 +6,7 @@ import numpy as np
 
 from . import program_tables
 from .display import Shown, plain
-from .errors import LibraryError, MissingPackageError
+from .errors import ArgumentError, LibraryError, MissingPackageError
 from .tabled import Framed, for_numpy
 from .tables import Results, Table
 
@@ -38,7 +38,11 @@ class Range(Framed, Shown):
         return iter((self.min_lo, self.max_hi))
 
     def __contains__(self, x) -> bool:
-        return bool(self.min_lo <= x <= self.max_hi)
+        try:
+            return bool(self.min_lo <= x <= self.max_hi)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"{plain(repr(x))} in range: a real number is needed; of an array x, (range.lo <= x) & "
+                                "(x <= range.hi)", "SZG_EINVAL") from None
 
     def arb(self):
         """The range as a ball of python-flint (flint.arb), which holds lo and hi. MissingPackageError: it is missing."""
@@ -156,6 +160,10 @@ class Spectrum(Framed, Shown):
             raise TypeError("an item of a Spectrum is one of its n values, by its number or a slice; tables are in "
                             "`tables`, and numpy.asarray(spectrum) takes any index")
         return self._at(index)
+
+    def __contains__(self, x) -> bool:
+        self._at(0)
+        return isinstance(x, (int, float, complex, np.number)) and bool((self.values == x).any())
 
     def __iter__(self) -> Iterator:
         self._at(0)  # which refuses one that is not complete
