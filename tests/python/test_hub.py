@@ -2,6 +2,7 @@
 """Models of the Hugging Face hub, of which szego.hub fetches what an analysis reads: from a hub on this machine, which
 also refuses, cuts, stalls and lies. usage: test_hub.py PROGRAM FAMILIES. Prints TAP."""
 import contextlib
+import fcntl
 import http.server
 import importlib.util
 import io
@@ -29,7 +30,7 @@ except ImportError:
     skip("NumPy is missing")
 sys.path.insert(0, PACKAGE)
 import szego  # pylint: disable=wrong-import-position
-from szego import hub  # pylint: disable=wrong-import-position
+from szego import files, hub  # pylint: disable=wrong-import-position
 
 tap = Tap()
 compute_alike(szego)
@@ -432,6 +433,27 @@ def check_failures():
                                ("too many requests", "/api/", twice(429)), ("a cut configuration", "/config.json", cut_once())):
         with cache() as own, wrong(part, answer):
             tap.ok(f"{name}: it goes on", not differ(whole, call()), parts(own))
+    most, hub._SMALL_MOST = hub._SMALL_MOST, 10**6  # pylint: disable=protected-access
+    with cache(), wrong("/api/", lambda _, code, headers, data: (code, {"Connection": "close"}, b" " * 10**7)):
+        refused("an answer without end", call, "sent more than 1000000 bytes")
+    hub._SMALL_MOST = most  # pylint: disable=protected-access
+    with cache() as own:
+        folder, flock = own / "models--org--small", fcntl.flock
+        with files.locked(str(folder)):
+            refused("a lock of another one", call, "another writer", kind=szego.SzegoError)
+            tap.ok("it stays where it is", folder.is_dir())
+
+        def replace(handle, operation):
+            folder.rmdir()
+            folder.mkdir()
+            flock(handle, operation)
+        fcntl.flock = replace
+        refused("a folder that was replaced", call, "another writer", kind=szego.SzegoError)
+        fcntl.flock = flock
+    with cache():
+        change_model("renamed", add_model("plain"), lambda tensors: {"x." + name.replace("q_proj", "q"): one for name, one in
+                                                                     tensors.items()})
+        refused("remedies are Python's", lambda: szego.checkpoint("org/renamed"), 'config="none"', kind=szego.LibraryError)
     # Interrupted: what is there is kept, and asked for no more.
     with cache() as own:
         with wrong(file, limited(1500)):
@@ -457,7 +479,6 @@ def check_failures():
         refused("a longer one", call, "is longer than the part: remove it")
         snapshot = next(own.rglob("headers.safetensors")).parent
         lock = os.open(own / "models--org--small", os.O_RDONLY)
-        import fcntl  # pylint: disable=import-outside-toplevel
         fcntl.flock(lock, fcntl.LOCK_EX)
         refused("two at once", call, "another writer", kind=szego.SzegoError)
         os.close(lock)
@@ -565,11 +586,19 @@ def check_hosts():
     os.environ["HF_TOKEN"] = "a\nb"
     if importlib.util.find_spec("huggingface_hub") is None:  # which makes one of it
         with cache():
-            refused("a token that is no header", lambda: szego.checkpoint("org/gated"), "org/gated")
+            for token in ("hf_a\nsecret", "hf_ü_secret"):
+                os.environ["HF_TOKEN"] = token
+                refused("a token that is no header", lambda: szego.checkpoint("org/gated"), "org/gated", "the token")
+                try:
+                    szego.checkpoint("org/gated")
+                except szego.HubError as error:
+                    tap.ok("it is not shown", "secret" not in str(error), str(error))
     del os.environ["HF_TOKEN"]
     elsewhere.shutdown()
     for name, value, *words in (("plain http", "http://example.com", "an address with https is needed"),
                                 ("another scheme", "ftp://127.0.0.1", "https is needed"), ("no address", "nonsense", "https"),
+                                ("half an address", "http://[::1", "https"),
+                                ("a user", "https://me:secret@hub.example", "leave out what stands before the @"),
                                 ("nobody there", "http://127.0.0.1:9", "org/gated", "cannot be reached")):
         with cache():
             before, os.environ["HF_ENDPOINT"] = os.environ["HF_ENDPOINT"], value

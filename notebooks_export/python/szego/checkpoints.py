@@ -412,9 +412,6 @@ def analysed(source, choice: Choice, options: layout.CheckpointOptions, answer: 
         stack=None if choice.stack is None else words(choice.stack, "stack"), set=ctypes.addressof(changes),
         sets=len(changes), revision=None if choice.revision is None else words(choice.revision, "revision"))
     opener, given, model = _opener(source, choice.config, choices)
-    if model is None and locate(given, choices.revision) in ("fetched", "nowhere"):
-        from . import hub  # pylint: disable=import-outside-toplevel
-        hub.provide(given, choices, options, threads)
 
     def work(context):
         with native.handle(context, opener, "szg_checkpoint_close", given, _ref(choices)) as opened:
@@ -423,6 +420,9 @@ def analysed(source, choice: Choice, options: layout.CheckpointOptions, answer: 
                                layout.CheckpointTables(), opened, _ref(options)) as found:
                 return answer(facts, found)
     try:
+        if model is None and locate(given, choices.revision) in ("fetched", "nowhere"):
+            from . import hub  # pylint: disable=import-outside-toplevel
+            hub.provide(given, choices, options, threads)
         return native.run(work, threads, reword=_warning)
     except LibraryError as error:
         if model and model.errors:

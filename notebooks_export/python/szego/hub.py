@@ -66,7 +66,10 @@ def _is_loopback(host: Optional[str]) -> bool:
 
 def _is_allowed(address: str, local: bool) -> bool:
     """https, or plain http that stays on this machine: where `local` says that the endpoint does."""
-    parts = urllib.parse.urlsplit(address)
+    try:
+        parts = urllib.parse.urlsplit(address)
+    except ValueError:
+        return False
     return bool(parts.hostname) and (parts.scheme == "https" or
                                      (local and parts.scheme == "http" and _is_loopback(parts.hostname)))
 
@@ -130,6 +133,8 @@ class _Repository:
         if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
             raise HubError(f"{name}: no cache has revision {self.revision} whole, and HF_HUB_OFFLINE forbids to ask the hub: "
                            f"unset it, or, where there is a network: {self.whole}")
+        if "@" in self.endpoint.partition("//")[2].partition("/")[0]:  # and what is printed has no password
+            raise HubError("HF_ENDPOINT: names a user: leave out what stands before the @; HF_TOKEN may hold a token")
         if not _is_allowed(self.endpoint, True):
             raise HubError(f"HF_ENDPOINT={plain(self.endpoint)}: an address with https is needed (http on this machine "
                            "alone)")
@@ -149,6 +154,9 @@ class _Repository:
         """A response; or None, the seconds after which to try again (negative: never) and the error."""
         request = urllib.request.Request(address, headers={"User-Agent": "szego"})
         token = _token()
+        if token and not re.fullmatch("[!-~]+", token):  # what http.client says of it would show it
+            raise self.fail(file, "the token has characters that no token has: hf auth login stores another one, and HF_TOKEN "
+                            "may hold one")
         if token:
             request.add_unredirected_header("Authorization", f"Bearer {token}")
         if wanted:
@@ -162,7 +170,7 @@ class _Repository:
                     self._failed(file, error.code, error.reason, error.headers.get("X-Error-Message"))
         except _Refused as error:
             return None, -1, self.fail(file, str(error))
-        except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: a token that is no header's
+        except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: no address
             cause = getattr(error, "reason", error)
             never = isinstance(cause, (socket.gaierror, ssl.SSLCertVerificationError)) or isinstance(error, ValueError)
             return None, -1 if never else 0, self.fail(
@@ -195,11 +203,16 @@ class _Repository:
         got = []
 
         def take(response) -> bool:
-            pieces = list(iter(lambda: _piece(response, _PIECE), b""))
-            length = response.headers.get("Content-Length")
-            if pieces[-1:] == [None] or (length is not None and length != str(sum(map(len, pieces)))):
+            data, piece, length = bytearray(), _piece(response, _PIECE), response.headers.get("Content-Length")
+            while piece:
+                data += piece
+                if len(data) > _SMALL_MOST:
+                    raise self.fail(file, f"{self.endpoint} sent more than {_SMALL_MOST} bytes where JSON is expected: "
+                                    f"{self.whole}")
+                piece = _piece(response, _PIECE)
+            if piece is None or (length is not None and length != str(len(data))):
                 return False
-            got.append(b"".join(pieces))
+            got.append(bytes(data))
             return True
         self._asked(file, address or self._address(file), take)
         try:
@@ -484,7 +497,7 @@ def provide(path: bytes, choices, options, threads: Optional[int], *, renew: boo
     if place in ("path", "hub") or ":" in name:  # a file of a model is fetched as a whole: the library says how
         return None
     try:
-        with locked(_folder(name)):
+        with locked(_folder(name)), _removed_if_empty(_folder(name)):
             if place == "nowhere" or renew:
                 _begin(_Repository(name, revision))
             plan = _plan(path, choices, options, threads)
@@ -495,9 +508,16 @@ def provide(path: bytes, choices, options, threads: Optional[int], *, renew: boo
             return plan
     except OSError as error:
         raise SzegoError(f"{name}: szego's cache {_folder(name)}: {error}") from None
+
+
+@contextlib.contextmanager
+def _removed_if_empty(folder: str):
+    """What is left of a name that the hub does not know. Whoever calls it has locked the folder."""
+    try:
+        yield
     finally:
-        with contextlib.suppress(OSError):  # of a name that the hub does not know
-            os.rmdir(_folder(name))
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
 
 
 def _left_out(snapshot: str) -> Dict[str, dict]:
