@@ -438,14 +438,14 @@ def check_failures():
         refused("an answer without end", call, "sent more than 1000000 bytes")
     hub._SMALL_MOST = most  # pylint: disable=protected-access
     with cache() as own:
-        folder, flock = own / "models--org--small", fcntl.flock
-        with files.locked(str(folder)):
+        place, flock = own / "models--org--small", fcntl.flock
+        with files.locked(str(place)):
             refused("a lock of another one", call, "another writer", kind=szego.SzegoError)
-            tap.ok("it stays where it is", folder.is_dir())
+            tap.ok("it stays where it is", place.is_dir())
 
         def replace(handle, operation):
-            folder.rmdir()
-            folder.mkdir()
+            place.rmdir()
+            place.mkdir()
             flock(handle, operation)
         fcntl.flock = replace
         refused("a folder that was replaced", call, "another writer", kind=szego.SzegoError)
@@ -481,7 +481,24 @@ def check_failures():
         lock = os.open(own / "models--org--small", os.O_RDONLY)
         fcntl.flock(lock, fcntl.LOCK_EX)
         refused("two at once", call, "another writer", kind=szego.SzegoError)
+        tap.ok("a dry run needs no lock", szego.checkpoint("org/small", dry_run=True).layers == 2)
         os.close(lock)
+        headers = snapshot / "headers.safetensors"
+        good, left = headers.read_bytes(), read(headers)[0]["__metadata__"]["szego.left_out"]
+        for bad in (None, "abcd", [file, 0], [file, -64, 0, 99], [file, 100, 36, 999], [file, "0", "64", "99"], [5, 0, 64, 99]):
+            entries = {name: {**entry, "range": bad} for name, entry in json.loads(left).items()}
+            write(headers, {}, {"szego.left_out": json.dumps(entries)})
+            refused(f"a range {bad}", call, "headers.safetensors: is damaged: remove", kind=szego.SzegoError)
+        headers.write_bytes(good)
+        os.unlink(snapshot / "part-1.safetensors.incomplete")
+        (snapshot / "part-1.safetensors.incomplete").symlink_to(folder / "model.safetensors")
+        before = (folder / "model.safetensors").read_bytes()
+        refused("a link in place of a part", call, "symbolic links", kind=szego.SzegoError)
+        tap.ok("what it names is kept", (folder / "model.safetensors").read_bytes() == before)
+        os.unlink(snapshot / "part-1.safetensors.incomplete")
+        call()
+        with files.locked(str(own / "models--org--small")):
+            tap.ok("what is there is read beside a writer", not differ(whole, call()))
         (snapshot / "part-1.safetensors").write_bytes(b"")
         refused("a damaged part", call, "part-1.safetensors: is truncated", kind=szego.LibraryError)
 
@@ -604,6 +621,16 @@ def check_hosts():
             before, os.environ["HF_ENDPOINT"] = os.environ["HF_ENDPOINT"], value
             refused(f"HF_ENDPOINT: {name}", lambda: szego.checkpoint("org/gated"), *words)
             os.environ["HF_ENDPOINT"] = before
+    with cache():
+        home, own = os.environ.pop("HOME"), os.environ.pop("XDG_CACHE_HOME")
+        refused("no place for a cache", lambda: szego.checkpoint("org/gated"), "neither XDG_CACHE_HOME nor HOME is set")
+        os.environ.update(HOME=home, XDG_CACHE_HOME=own + "/~root")
+        os.mkdir(own + "/~root")
+        before = os.getcwd()
+        os.chdir(own)
+        os.environ["XDG_CACHE_HOME"] = "~root"  # the library knows ~/ alone
+        tap.ok("a folder ~root", szego.checkpoint("org/gated").source.startswith("~root/"))
+        os.chdir(before)
     with cache() as own:
         os.environ["HF_HUB_OFFLINE"] = "1"
         ASKED.clear()

@@ -50,8 +50,12 @@ _INDEX = "model.safetensors.index.json"
 
 def _cache() -> str:
     """As lib/checkpoint/hub.c: the library finds there what is written here."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")
-    return os.path.join(os.path.expanduser(home), "szego", "hub")
+    home, user = os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME", "")
+    if not home and not user:
+        raise HubError("neither XDG_CACHE_HOME nor HOME is set: set one, for what is fetched goes below it")
+    home = home or os.path.join(user, ".cache")
+    return os.path.join(user, home[2:], "szego", "hub") if home.startswith("~/") and user else os.path.join(
+        home, "szego", "hub")
 
 
 # ---- HTTP ----------------------------------------------------------------------------------------
@@ -418,6 +422,11 @@ class _Progress:
             print(file=sys.stderr)
 
 
+def _open_own(path: str, flags: int) -> int:
+    """Not what a link names: it is truncated."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
 def _fetch(repository: _Repository, snapshot: str, entries: Dict[str, dict]) -> None:
     """The next part, with these tensors. What an interrupted call left of the same part is kept."""
     ordered = dict(sorted(entries.items(), key=lambda one: one[1]["range"]))
@@ -431,7 +440,7 @@ def _fetch(repository: _Repository, snapshot: str, entries: Dict[str, dict]) -> 
     while os.path.exists(os.path.join(snapshot, f"part-{number}.safetensors")):
         number += 1
     path = os.path.join(snapshot, f"part-{number}.safetensors")
-    with open(path + ".incomplete", "a+b") as file:
+    with open(path + ".incomplete", "a+b", opener=_open_own) as file:
         file.seek(0)
         if file.read(len(begin)) != begin:
             file.truncate(0)
@@ -497,6 +506,10 @@ def provide(path: bytes, choices, options, threads: Optional[int], *, renew: boo
     if place in ("path", "hub") or ":" in name:  # a file of a model is fetched as a whole: the library says how
         return None
     try:
+        if place == "fetched" and not renew:  # whoever only reads needs no lock
+            plan = _plan(path, choices, options, threads)
+            if not plan.wanted or options.dry_run:
+                return plan
         with locked(_folder(name)), _removed_if_empty(_folder(name)):
             if place == "nowhere" or renew:
                 _begin(_Repository(name, revision))
@@ -521,9 +534,19 @@ def _removed_if_empty(folder: str):
 
 
 def _left_out(snapshot: str) -> Dict[str, dict]:
-    with open(os.path.join(snapshot, "headers.safetensors"), "rb") as file:
-        said = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
-    return json.loads(said["__metadata__"]["szego.left_out"])
+    path = os.path.join(snapshot, "headers.safetensors")
+    try:
+        with open(path, "rb") as file:
+            said = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+        entries = json.loads(said["__metadata__"]["szego.left_out"])
+        for entry in entries.values():
+            name, first, end, total = entry["range"]
+            begin, stop = entry["data_offsets"]
+            if not isinstance(name, str) or not 0 <= first <= end <= total or end - first != stop - begin:
+                raise ValueError
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, struct.error):
+        raise SzegoError(f"{path}: is damaged: remove {os.path.dirname(os.path.dirname(snapshot))}, and call again") from None
+    return entries
 
 
 def main() -> None:
