@@ -263,6 +263,13 @@ def check_sequence():
            and huge[: 10**9 : 2 * 10**8].shape == (5,))
     tap.ok("what is one of 10^9", huge[-1] in huge and 0 in huge and huge[-1] / 3 not in huge and "values" not in huge
            and None not in huge and np.nan not in huge)
+    few = szego.spectrum("rope:dim=8", 40)
+    every, some = np.asarray(few), [None, 0, 1, 17, 39, 40, 99, -1, -3, -41]
+    cuts = [slice(a, b, step) for a in some for b in some for step in (None, 1, 2, 7, 50, -1, -3, -40)]
+    tap.ok("slices are NumPy's", few.zeros == 32 and all(np.array_equal(few[cut], every[cut]) for cut in cuts))
+    for name, call in (("an array of 10^18", lambda: szego.spectrum("rope:dim=8", 10**18).eigenvalues),
+                       ("a slice of 10^18", lambda: szego.spectrum("rope:dim=8", 10**18)[1:])):
+        refused(name, call, "values and multiplicity", kind=szego.LibraryError)
     ends = szego.spectrum("kms:rho=0.5", 10**6, want="range")
     for name, call in (("an array", lambda: np.asarray(ends)), ("iteration", lambda: iter(ends)), ("an item", lambda: ends[0]),
                        ("in", lambda: 1.0 in ends),

@@ -147,10 +147,18 @@ class Spectrum(Framed, Shown):
         """Values by their place, without making the others."""
         if not self.complete:
             raise LibraryError(f"{self!r} lists {len(self.values)} values of {self.n}: ask for want=\"all\"")
-        if index == slice(None):
-            return np.repeat(self.values, self.multiplicity)
-        places = np.arange(*index.indices(self.n)) if isinstance(index, slice) else range(self.n)[index]
-        return self.values[np.searchsorted(np.cumsum(self.multiplicity), places, "right")]
+        ends = np.cumsum(self.multiplicity)
+        if not isinstance(index, slice):
+            return self.values[np.searchsorted(ends, range(self.n)[index], "right")]
+        chosen = range(self.n)[index]
+        places = chosen if chosen.step > 0 else chosen[::-1]
+        below = np.clip(-((places.start - ends) // places.step), 0, len(places))  # of the places, before each end
+        try:
+            found = np.repeat(self.values, np.diff(below, prepend=0))
+        except MemoryError:
+            raise LibraryError(f"{self!r}: {len(places)} values are no array here: values and multiplicity are all of them, "
+                               "and a slice is some", "SZG_ENOMEM") from None
+        return found if chosen.step > 0 else found[::-1]
 
     def __len__(self) -> int:
         return self.n
