@@ -200,6 +200,11 @@ def check_heads(folder):
            and np.array_equal(head.eigenvalues, found.eigenvalues(2, 3)), repr(head))
     tap.ok("its columns", np.isclose(head["stable_rank"], (want**2).sum() / want[0]**2) and head["key_head"] == 1
            and (head["mean_share"] is None) == bool(np.isnan(found.per_head("mean_share")[2, 3])) and head["layer"] == 2)
+    refused("a column of texts", lambda: found.per_head("self_shape"), "self_shape of checkpoint_heads holds texts")
+    refused("a prefix that is none", lambda: szego.checkpoint(model, prefix="zzz"), 'prefix="zzz": no tensor',
+            'use prefix="model.", or leave prefix out')
+    refused("an empty path", lambda: szego.checkpoint(model, settings={"": 1}), "settings: a path is empty")
+    refused("a deep path", lambda: szego.checkpoint(model, settings={"a." * 40 + "a": 1}), "settings: a path of")
     tap.ok("completion", "stable_rank" in head._ipython_key_completions_()
            and "checkpoint_heads" in found._ipython_key_completions_())
     refused("a column that is not there", lambda: head["stable_rnk"], "stable_rank", kind=KeyError)
