@@ -549,7 +549,7 @@ static szg_status open_job(szg_context *context, const szg_checkpoint *checkpoin
             szgi_lag_moments_list_open(context, checkpoint, options->kernel, &job->input.moments));
         SZG_TRY(szgi_lag_bias_open(context, checkpoint, options->kernel, &job->input.bias));
         SZG_TRY(szgi_lag_table_open(context, checkpoint, options->kernel, &job->input.table));
-        if (checkpoint->rotations > 0 || job->input.table.used)
+        if (szgi_vocabulary_is_read(checkpoint))
             SZG_TRY(szgi_vocabulary_open(context, checkpoint, &job->input.counts,
                                          &job->input.vocabulary));
         SZG_TRY(szgi_token_sample_open(context, checkpoint, options->seed, &job->input.tokens));

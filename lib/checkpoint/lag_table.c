@@ -212,10 +212,14 @@ static bool has_distances(const szg_checkpoint *checkpoint) {
            (family->positions == POSITION_BERT || family->positions == POSITION_ROBERTA);
 }
 
+bool szgi_lag_table_is_used(const szg_checkpoint *checkpoint) {
+    return is_projected(checkpoint) || has_distances(checkpoint);
+}
+
 szg_status szgi_lag_table_open(szg_context *context, const szg_checkpoint *checkpoint,
                                int64_t dense, lag_table *out) {
     bool projected = is_projected(checkpoint);
-    *out = (lag_table){.used = projected || has_distances(checkpoint)};
+    *out = (lag_table){.used = szgi_lag_table_is_used(checkpoint)};
     if (!out->used)
         return SZG_OK;
     szg_status status = projected ? open_projected(context, checkpoint, out)

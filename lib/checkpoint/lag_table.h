@@ -20,6 +20,7 @@ typedef struct lag_table {
 /* Looks up the settings that such products are read from later, so that changes of them count as
  * read (szgi_config_watch). */
 void szgi_lag_table_watch(const szg_checkpoint *checkpoint);
+bool szgi_lag_table_is_used(const szg_checkpoint *checkpoint);
 
 /* dense: of the listed lags. Numbers that cannot be read are said in `why`. SZG_EIO, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_lag_table_open(szg_context *context,

@@ -99,7 +99,8 @@ static void mark_others(use_list *list) {
         return;
     const szgi_tensor *tables[2];
     szgi_vocabulary_find(checkpoint, tables);
-    bool reads = checkpoint->rotations > 0 || checkpoint->position_kind != SZG_POSITIONS_NONE;
+    bool reads = szgi_vocabulary_is_read(checkpoint) ||
+                 checkpoint->position_kind != SZG_POSITIONS_NONE;
     for (int i = 0; i < 2 && reads; i++)
         mark(list, tables[i], "embedding", 0);
 }

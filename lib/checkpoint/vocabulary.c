@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "fold.h"
+#include "lag_table.h"
 #include "scale.h"
 #include "toeplitz/toeplitz.h"
 
@@ -153,6 +154,10 @@ static void apply_norm(int64_t d, double *x) {
     double root = sqrt(szgi_dot(d, x, x) / (double)d);
     for (int64_t j = 0; j < d && root > 0; j++)
         x[j] /= root;
+}
+
+bool szgi_vocabulary_is_read(const szg_checkpoint *checkpoint) {
+    return checkpoint->rotations > 0 || szgi_lag_table_is_used(checkpoint);
 }
 
 szg_status szgi_vocabulary_open(szg_context *context, const szg_checkpoint *checkpoint,

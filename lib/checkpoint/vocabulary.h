@@ -45,6 +45,9 @@ typedef struct vocabulary {
     double *memory;
 } vocabulary;
 
+/* Does a first layer read it, because it rotates or has products with vectors by the lag? */
+bool szgi_vocabulary_is_read(const szg_checkpoint *checkpoint);
+
 SZG_CHECK_RESULT szg_status szgi_vocabulary_open(szg_context *context,
                                                  const szg_checkpoint *checkpoint,
                                                  const token_counts *counts, vocabulary *out);

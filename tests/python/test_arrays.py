@@ -140,6 +140,13 @@ def check_refused():
     refused("a wider complex type", lambda: szego.spectrum(wide + 0j), "astype(float)")
     refused("a mask", lambda: szego.spectrum(np.eye(3, dtype=bool)), "bool")
     refused("a masked array", lambda: szego.spectra(np.ma.masked_less(np.ones((2, 3, 3)), 0)), "stack", "masked")
+    rows = list(np.ma.masked_less(np.eye(3), 1))
+    for kind, given in (("masked rows", rows), ("masked rows of stacks", [tuple(rows), [*rows]])):
+        refused(kind, lambda given=given: (szego.spectrum if given is rows else szego.spectra)(given), "masked")
+    held = [1.0]
+    for given in (held, [held]):
+        held[:] = [given]
+        refused("a list that holds itself", lambda given=given: szego.spectrum(given), "source", "no array")
     refused("dates", lambda: szego.spectrum(np.zeros(3, "M8[s]")), "datetime64")
     refused("an object that is no number", lambda: szego.spectrum(np.array([[1, None], [2, 3]], object)), "source[0, 1]",
             "None")
@@ -169,6 +176,8 @@ def check_refused():
         mixed = pandas.DataFrame({"a": [2, 1], "b": [1.0, 2.5]}).convert_dtypes()
         tap.ok("a frame of nullable types", np.array_equal(szego.spectrum(mixed), szego.spectrum([[2, 1], [1, 2.5]])))
         refused("labels in another order", lambda: szego.spectrum(frame.loc[list("acb")]), "labels", "frame.loc")
+        lists = [pandas.Index([[1], [2], [3]][::step], dtype=object) for step in (1, -1)]
+        refused("labels without a hash", lambda: szego.spectrum(pandas.DataFrame(a, *lists)), "labels")
         mixed.iloc[1, 0] = pandas.NA
         refused("a missing cell", lambda: szego.spectrum(mixed), "source[1, 0]", "<NA>")
 
@@ -204,6 +213,10 @@ def check_axes():
     tap.close("statistics by head", float(np.abs(statistics.entropy_mean - entropy).max()), 0, 1e-13)
     norm = np.linalg.norm(full, 2, axis=(-2, -1)) / np.linalg.norm(product, 2, axis=(-2, -1))
     tap.close("contraction by head", float(np.abs(contraction.norm - norm).max()), 0, 1e-12)
+    none, rows = contraction[:0], szego.spectra(np.ones((2, 3, 4, 4)))[1:1]
+    tap.ok("slices of nothing", none.shape == (0, 3, 6) and "0 x 3 x 6" in repr(none) and "shape" in dir(none)
+           and none._repr_html_() and none.width.shape == (0, 3, 6) and "0 x 3 matrices" in repr(rows)
+           and rows.values.shape == (0, 3, 4) and rows._repr_html_())
     tap.ok("a stack", contraction.shape == (2, 3, 6) and contraction[1, 2, 3].norm == contraction.norm[1, 2, 3]
            and contraction[1].shape == (3, 6) and contraction.majorised.dtype == bool and len(contraction) == 2
            and statistics.largest_query.dtype == np.int64 and contraction.coupled.toeplitzness.shape == (2, 3, 6))
@@ -248,8 +261,18 @@ def check_sequence():
     huge = szego.spectrum("rope:dim=8", 10**9)
     tap.ok("few of 10^9", len(huge) == 10**9 and np.array_equal(huge[-4:], huge.values[-4:]) and huge[5 * 10**8] == 0
            and huge[: 10**9 : 2 * 10**8].shape == (5,))
+    tap.ok("what is one of 10^9", huge[-1] in huge and 0 in huge and huge[-1] / 3 not in huge and "values" not in huge
+           and None not in huge and np.nan not in huge)
+    few = szego.spectrum("rope:dim=8", 40)
+    every, some = np.asarray(few), [None, 0, 1, 17, 39, 40, 99, -1, -3, -41]
+    cuts = [slice(a, b, step) for a in some for b in some for step in (None, 1, 2, 7, 50, -1, -3, -40)]
+    tap.ok("slices are NumPy's", few.zeros == 32 and all(np.array_equal(few[cut], every[cut]) for cut in cuts))
+    for name, call in (("an array of 10^18", lambda: szego.spectrum("rope:dim=8", 10**18).eigenvalues),
+                       ("a slice of 10^18", lambda: szego.spectrum("rope:dim=8", 10**18)[1:])):
+        refused(name, call, "values and multiplicity", kind=szego.LibraryError)
     ends = szego.spectrum("kms:rho=0.5", 10**6, want="range")
     for name, call in (("an array", lambda: np.asarray(ends)), ("iteration", lambda: iter(ends)), ("an item", lambda: ends[0]),
+                       ("in", lambda: 1.0 in ends),
                        ("a slice", lambda: ends[:2])):
         refused(f"{name} of two ends", call, 'want="all"', kind=szego.LibraryError)
 
@@ -260,6 +283,8 @@ def check_range():
     tap.ok("two ends", (lo, hi) == (found.range.min_lo, found.range.max_hi) and lo <= found[0] <= found[-1] <= hi)
     tap.ok("what lies in it", all(x in found.range for x in found) and lo in found.range and hi in found.range
            and np.nextafter(lo, -1) not in found.range and np.nextafter(hi, 9) not in found.range and np.nan not in found.range)
+    for bad in ("1", None, 1j, np.ones(2)):
+        refused(f"{bad!r} in a range", lambda bad=bad: bad in found.range, "a real number is needed")
     try:
         import flint
     except ImportError:

@@ -2,6 +2,7 @@
 """Models of the Hugging Face hub, of which szego.hub fetches what an analysis reads: from a hub on this machine, which
 also refuses, cuts, stalls and lies. usage: test_hub.py PROGRAM FAMILIES. Prints TAP."""
 import contextlib
+import fcntl
 import http.server
 import importlib.util
 import io
@@ -29,7 +30,7 @@ except ImportError:
     skip("NumPy is missing")
 sys.path.insert(0, PACKAGE)
 import szego  # pylint: disable=wrong-import-position
-from szego import hub  # pylint: disable=wrong-import-position
+from szego import files, hub  # pylint: disable=wrong-import-position
 
 tap = Tap()
 compute_alike(szego)
@@ -224,15 +225,23 @@ def change_model(name, source, change, **config):
 
 
 def check_kinds():
-    """What no family's file has: words beside positions, and 8-bit weights with their scales."""
+    """What no family's file has: words beside positions or lags, and 8-bit weights with their scales."""
     random = np.random.default_rng(5)
 
+    def numbers(*shape):
+        return "F32", list(shape), random.standard_normal(shape).astype("<f4").tobytes()
+
     def add_words(tensors):
-        table = next(name for name in tensors if name.endswith("position_embeddings.weight"))
-        width = tensors[table][1][1]
-        return {**tensors, **{table.replace("position", which): (
-            "F32", [rows, width], random.standard_normal((rows, width)).astype("<f4").tobytes())
-            for which, rows in (("word", 30), ("token_type", 2))}}
+        width = tensors["embeddings.LayerNorm.weight"][1][0]
+        return {**tensors, **{f"embeddings.{which}_embeddings.weight": numbers(rows, width)
+                              for which, rows in (("word", 30), ("token_type", 2))}}
+
+    def add_norm(tensors):
+        return {**add_words(tensors), **{f"encoder.LayerNorm.{which}": numbers(16) for which in ("weight", "bias")}}
+
+    def add_distances(tensors):
+        return {**add_words(tensors), **{f"encoder.layer.{layer}.attention.self.distance_embedding.weight": numbers(127, 4)
+                                         for layer in (0, 1)}}
 
     def quantise(tensors):
         made = dict(tensors)
@@ -243,6 +252,10 @@ def check_kinds():
         return made
     for name, folder, words in (
             ("words", change_model("words", FAMILIES / "bert", add_words), ("word_embeddings", "token_type", "position")),
+            ("lags", change_model("lags", FAMILIES / "deberta-v2", add_norm, norm_rel_ebd="layer_norm"),
+             ("word_embeddings", "rel_embeddings", "encoder.LayerNorm.bias", "pos_key_proj.bias", "pos_query_proj.weight")),
+            ("distances", change_model("distances", FAMILIES / "bert", add_distances, position_embedding_type="relative_key"),
+             ("word_embeddings", "distance_embedding")),
             ("float8", change_model("float8", add_model("plain"), quantise, quantization_config={
                 "quant_method": "fp8", "weight_block_size": [8, 16]}), ("q_proj.weight_scale_inv",))):
         with cache() as own:
@@ -420,6 +433,27 @@ def check_failures():
                                ("too many requests", "/api/", twice(429)), ("a cut configuration", "/config.json", cut_once())):
         with cache() as own, wrong(part, answer):
             tap.ok(f"{name}: it goes on", not differ(whole, call()), parts(own))
+    most, hub._SMALL_MOST = hub._SMALL_MOST, 10**6  # pylint: disable=protected-access
+    with cache(), wrong("/api/", lambda _, code, headers, data: (code, {"Connection": "close"}, b" " * 10**7)):
+        refused("an answer without end", call, "sent more than 1000000 bytes")
+    hub._SMALL_MOST = most  # pylint: disable=protected-access
+    with cache() as own:
+        place, flock = own / "models--org--small", fcntl.flock
+        with files.locked(str(place)):
+            refused("a lock of another one", call, "another writer", kind=szego.SzegoError)
+            tap.ok("it stays where it is", place.is_dir())
+
+        def replace(handle, operation):
+            place.rmdir()
+            place.mkdir()
+            flock(handle, operation)
+        fcntl.flock = replace
+        refused("a folder that was replaced", call, "another writer", kind=szego.SzegoError)
+        fcntl.flock = flock
+    with cache():
+        change_model("renamed", add_model("plain"), lambda tensors: {"x." + name.replace("q_proj", "q"): one for name, one in
+                                                                     tensors.items()})
+        refused("remedies are Python's", lambda: szego.checkpoint("org/renamed"), 'config="none"', kind=szego.LibraryError)
     # Interrupted: what is there is kept, and asked for no more.
     with cache() as own:
         with wrong(file, limited(1500)):
@@ -445,10 +479,26 @@ def check_failures():
         refused("a longer one", call, "is longer than the part: remove it")
         snapshot = next(own.rglob("headers.safetensors")).parent
         lock = os.open(own / "models--org--small", os.O_RDONLY)
-        import fcntl  # pylint: disable=import-outside-toplevel
         fcntl.flock(lock, fcntl.LOCK_EX)
         refused("two at once", call, "another writer", kind=szego.SzegoError)
+        tap.ok("a dry run needs no lock", szego.checkpoint("org/small", dry_run=True).layers == 2)
         os.close(lock)
+        headers = snapshot / "headers.safetensors"
+        good, left = headers.read_bytes(), read(headers)[0]["__metadata__"]["szego.left_out"]
+        for bad in (None, "abcd", [file, 0], [file, -64, 0, 99], [file, 100, 36, 999], [file, "0", "64", "99"], [5, 0, 64, 99]):
+            entries = {name: {**entry, "range": bad} for name, entry in json.loads(left).items()}
+            write(headers, {}, {"szego.left_out": json.dumps(entries)})
+            refused(f"a range {bad}", call, "headers.safetensors: is damaged: remove", kind=szego.SzegoError)
+        headers.write_bytes(good)
+        os.unlink(snapshot / "part-1.safetensors.incomplete")
+        (snapshot / "part-1.safetensors.incomplete").symlink_to(folder / "model.safetensors")
+        before = (folder / "model.safetensors").read_bytes()
+        refused("a link in place of a part", call, "symbolic links", kind=szego.SzegoError)
+        tap.ok("what it names is kept", (folder / "model.safetensors").read_bytes() == before)
+        os.unlink(snapshot / "part-1.safetensors.incomplete")
+        call()
+        with files.locked(str(own / "models--org--small")):
+            tap.ok("what is there is read beside a writer", not differ(whole, call()))
         (snapshot / "part-1.safetensors").write_bytes(b"")
         refused("a damaged part", call, "part-1.safetensors: is truncated", kind=szego.LibraryError)
 
@@ -553,16 +603,34 @@ def check_hosts():
     os.environ["HF_TOKEN"] = "a\nb"
     if importlib.util.find_spec("huggingface_hub") is None:  # which makes one of it
         with cache():
-            refused("a token that is no header", lambda: szego.checkpoint("org/gated"), "org/gated")
+            for token in ("hf_a\nsecret", "hf_ü_secret"):
+                os.environ["HF_TOKEN"] = token
+                refused("a token that is no header", lambda: szego.checkpoint("org/gated"), "org/gated", "the token")
+                try:
+                    szego.checkpoint("org/gated")
+                except szego.HubError as error:
+                    tap.ok("it is not shown", "secret" not in str(error), str(error))
     del os.environ["HF_TOKEN"]
     elsewhere.shutdown()
     for name, value, *words in (("plain http", "http://example.com", "an address with https is needed"),
                                 ("another scheme", "ftp://127.0.0.1", "https is needed"), ("no address", "nonsense", "https"),
+                                ("half an address", "http://[::1", "https"),
+                                ("a user", "https://me:secret@hub.example", "leave out what stands before the @"),
                                 ("nobody there", "http://127.0.0.1:9", "org/gated", "cannot be reached")):
         with cache():
             before, os.environ["HF_ENDPOINT"] = os.environ["HF_ENDPOINT"], value
             refused(f"HF_ENDPOINT: {name}", lambda: szego.checkpoint("org/gated"), *words)
             os.environ["HF_ENDPOINT"] = before
+    with cache():
+        home, own = os.environ.pop("HOME"), os.environ.pop("XDG_CACHE_HOME")
+        refused("no place for a cache", lambda: szego.checkpoint("org/gated"), "neither XDG_CACHE_HOME nor HOME is set")
+        os.environ.update(HOME=home, XDG_CACHE_HOME=own + "/~root")
+        os.mkdir(own + "/~root")
+        before = os.getcwd()
+        os.chdir(own)
+        os.environ["XDG_CACHE_HOME"] = "~root"  # the library knows ~/ alone
+        tap.ok("a folder ~root", szego.checkpoint("org/gated").source.startswith("~root/"))
+        os.chdir(before)
     with cache() as own:
         os.environ["HF_HUB_OFFLINE"] = "1"
         ASKED.clear()

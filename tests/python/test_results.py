@@ -56,6 +56,13 @@ def check_frame():
            and (found["symbol_min_lo"][:5] <= found["lambda_min"][:5]).all())
     tap.ok("one SPEC", len(szego.frame("rope:dim=8", 9)) == 1)
     refused("no SPEC", lambda: szego.frame(["rope:dim=8", "ropey"], 9), "ropey")
+    for bad in (None, 5, b"nope"):
+        refused(f"{bad!r} for SPECs", lambda bad=bad: szego.frame(bad, 9), f"specs={bad!r}", "SPEC")
+    for bad in (None, 5, "a\0b", ""):
+        for name, call in {"save": szego.spectrum([2.0, 1.0]).save, "load": szego.load, "report": szego.report,
+                           "export": szego.export}.items():
+            refused(f"{name} {bad!r}", lambda call=call, bad=bad: call(bad), "folder")
+        refused(f"ablate {bad!r}", lambda bad=bad: szego.ablate(bad), "path")
 
 
 def results(folder):
@@ -193,6 +200,11 @@ def check_heads(folder):
            and np.array_equal(head.eigenvalues, found.eigenvalues(2, 3)), repr(head))
     tap.ok("its columns", np.isclose(head["stable_rank"], (want**2).sum() / want[0]**2) and head["key_head"] == 1
            and (head["mean_share"] is None) == bool(np.isnan(found.per_head("mean_share")[2, 3])) and head["layer"] == 2)
+    refused("a column of texts", lambda: found.per_head("self_shape"), "self_shape of checkpoint_heads holds texts")
+    refused("a prefix that is none", lambda: szego.checkpoint(model, prefix="zzz"), 'prefix="zzz": no tensor',
+            'use prefix="model.", or leave prefix out')
+    refused("an empty path", lambda: szego.checkpoint(model, settings={"": 1}), "settings: a path is empty")
+    refused("a deep path", lambda: szego.checkpoint(model, settings={"a." * 40 + "a": 1}), "settings: a path of")
     tap.ok("completion", "stable_rank" in head._ipython_key_completions_()
            and "checkpoint_heads" in found._ipython_key_completions_())
     refused("a column that is not there", lambda: head["stable_rnk"], "stable_rank", kind=KeyError)

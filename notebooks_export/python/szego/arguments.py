@@ -65,12 +65,23 @@ def integer(value, name: str, least: int = -2**63, bits: int = 63) -> int:
     return value
 
 
+_AXES_MOST = 64  # of NumPy; a list may hold itself
+
+
+def _is_masked(value, depth: int = 0) -> bool:
+    """A masked array, or a list of some: NumPy would read what the masks hide."""
+    if not isinstance(value, (list, tuple)):
+        return isinstance(value, np.ma.MaskedArray)
+    plain_row = isinstance(next(iter(value), 0), (int, float, complex))
+    return not plain_row and depth < _AXES_MOST and any(_is_masked(one, depth + 1) for one in value)
+
+
 def asarray(value, name: str) -> np.ndarray:
     """What NumPy makes of it. A tensor of PyTorch refuses with an exception of its own if it has a gradient."""
     if isinstance(value, (str, bytes, bytearray)):
         raise ArgumentError(f"{name}={plain(repr(value))}: an array is needed, not {type(value).__name__}; a SPEC is a "
                             "str", "SZG_EINVAL")
-    if isinstance(value, np.ma.MaskedArray):
+    if _is_masked(value):
         raise ArgumentError(f"{name}: a masked array; fill it first (numpy.ma.filled)", "SZG_EINVAL")
     try:
         if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
@@ -148,7 +159,7 @@ def _check_labels(value, name: str) -> None:
     if callable(rows) or rows is None or columns is None:
         return
     rows, columns = list(rows), list(columns)
-    if rows != columns and len(rows) == len(columns) and set(rows) == set(columns):
+    if rows != columns and sorted(map(repr, rows)) == sorted(map(repr, columns)):
         raise ArgumentError(f"{name}: rows and columns of the frame have the same labels in another order, and count by "
                             "their place: pass frame.loc[frame.columns], or frame.to_numpy() for the places",
                             "SZG_EINVAL")
@@ -223,6 +234,11 @@ def words(value, name: str) -> bytes:
 def text(value: Optional[bytes]) -> Optional[str]:
     """None of no text and of an empty one."""
     return value.decode("utf-8", "replace") if value else None
+
+
+def folder_name(value, name: str = "folder") -> str:
+    """A path as Python's functions take it."""
+    return os.fsdecode(path(value, name))
 
 
 def path(value, name: str) -> bytes:

@@ -103,8 +103,9 @@ class Spectra(Framed, Shown):
 
     def __repr__(self) -> str:
         what = "singular values" if self.kind == "singular" else "eigenvalues"
-        return (f"<szego.Spectra of {' x '.join(map(str, self.shape))} matrices: {self.values.shape[-1]} {what} each, "
-                f"largest residual {self.residual.max():.2g}>")
+        largest = f", largest residual {self.residual.max():.2g}" if self.residual.size else ""
+        return (f"<szego.Spectra of {' x '.join(map(str, self.shape))} matrices: {self.values.shape[-1]} {what} each"
+                f"{largest}>")
 
 
 _ARRAYS = ("values", "residual", "residual_meaning", "trace", "frobenius", "normal", "method", "solver")

@@ -137,7 +137,7 @@ class Checkpoint(Tabled, Shown):
         rows = self._rows(table, matrix) & ~np.ma.getmaskarray(table["head"])
         if column not in table and column in heads:
             table, rows = heads, np.ones(len(heads["head"]), bool)
-        cells = self._reals(table, column, "checkpoint_summary")
+        cells = self._reals(table, column, "checkpoint_heads" if table is heads else "checkpoint_summary")
         made = np.full((self.layers, self.heads), np.nan)
         made[_data(table, "layer", rows), _data(table, "head", rows)] = cells[rows]
         return made
@@ -427,9 +427,6 @@ def analysed(source, choice: Choice, options: layout.CheckpointOptions, answer: 
         stack=None if choice.stack is None else words(choice.stack, "stack"), set=ctypes.addressof(changes),
         sets=len(changes), revision=None if choice.revision is None else words(choice.revision, "revision"))
     opener, given, model = _opener(source, choice.config, choices)
-    if model is None and locate(given, choices.revision) in ("fetched", "nowhere"):
-        from . import hub  # pylint: disable=import-outside-toplevel
-        hub.provide(given, choices, options, threads)
 
     def work(context):
         with native.handle(context, opener, "szg_checkpoint_close", given, _ref(choices)) as opened:
@@ -438,6 +435,9 @@ def analysed(source, choice: Choice, options: layout.CheckpointOptions, answer: 
                                layout.CheckpointTables(), opened, _ref(options)) as found:
                 return answer(facts, found)
     try:
+        if model is None and locate(given, choices.revision) in ("fetched", "nowhere"):
+            from . import hub  # pylint: disable=import-outside-toplevel
+            hub.provide(given, choices, options, threads)
         return native.run(work, threads, reword=_warning)
     except LibraryError as error:
         if model and model.errors:
@@ -447,10 +447,10 @@ def analysed(source, choice: Choice, options: layout.CheckpointOptions, answer: 
 
 #: What remedies are called on the command line, and here.
 _OPTIONS = [(re.compile(pattern), here) for pattern, here in (
-    (r"(?<!\S)--set ([^\s=:]+)=([^\s:,;]+)", r'settings={"\1": \2}'), (r"(?<!\S)--set ([^\s=:]+)", r'settings "\1"'),
+    (r"(?<!\S)--set:", "settings:"), (r"(?<!\S)--set ([^\s=:]+)=([^\s:,;]+)", r'settings={"\1": \2}'), (r"(?<!\S)--set ([^\s=:]+)", r'settings "\1"'),
     (r"(?<!\S)--config none\b", 'config="none"'), (r"(?<!\S)--config FILE\b", "config=FILE"),
     (r"(?<!\S)--config\b", "config"), (r'(?<!\S)--prefix ""', 'prefix=""'),
-    (r"(?<!\S)--prefix (\S+)", r'prefix="\1"'), (r"(?<![^\s(])--raw\b", "raw=True"),
+    (r"(?<!\S)--prefix out\b", "prefix out"), (r"(?<!\S)--prefix ([^\s:,]+)", r'prefix="\1"'), (r"(?<![^\s(])--raw\b", "raw=True"),
     (r"(?<!\S)--context N\b", "context=N"), (r"(?<!\S)--top\b", "top"))]
 
 
@@ -482,6 +482,8 @@ def _settings(values) -> ctypes.Array:
             said = json.dumps(value, allow_nan=False, default=_plain_number)
         except (TypeError, ValueError) as error:
             raise ArgumentError(f"settings: {name!r}: {error}", "SZG_EINVAL") from None
+        if name == "":
+            raise ArgumentError("settings: a path is empty: name a key, such as \"rope_theta\"", "SZG_EINVAL")
         if "=" in (name if isinstance(name, str) else ""):
             raise ArgumentError(f"settings: {name!r}: a path has no \"=\"; the value stands beside it", "SZG_EINVAL")
         texts.append(words(name, "settings") + b"=" + words(said, "settings"))

@@ -91,6 +91,9 @@ def locked(folder):
                              "use another folder") from None
         except OSError:
             pass  # a file system without locks
+        with _naming(folder):
+            if not os.path.samestat(os.fstat(handle), os.stat(folder)):
+                raise SzegoError(f"{folder}: was replaced meanwhile by another writer: run the command again")
         yield
     finally:
         os.close(handle)

@@ -8,7 +8,7 @@ import stat
 import warnings
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, Tuple, overload
 
-from .arguments import keywords
+from .arguments import folder_name, keywords
 from .choices import Path
 from .csvfile import read_columns
 from .errors import DataError
@@ -56,7 +56,7 @@ def load(folder: Path, frames: bool = False, strict: bool = True) -> Results[Any
     Of an export (`szego export --to csv`) the tables are as they stand in it; one that lies below
     `folder` is passed over: its rows are there already.
     """
-    folder = os.fspath(folder)
+    folder = folder_name(folder)
     if not os.path.isdir(folder):
         raise DataError(f"{folder}: no such folder")
     results = Results()

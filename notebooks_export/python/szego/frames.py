@@ -5,7 +5,9 @@ import numpy as np
 
 from .arguments import keywords
 from .compute import spectrum
+from .display import plain
 from .encodings import Encoding
+from .errors import ArgumentError
 from .tabled import column
 from .tables import Table
 
@@ -23,6 +25,9 @@ def frame(specs: Union[str, Iterable[str]], n: int, *, threads: Optional[int] = 
     symbol_max_hi: the certified range, which holds every eigenvalue; empty where the matrix is not Toeplitz. zeros, rank
     (empty: unknown), trace, frobenius, residual, solver and theorem: as of the Spectrum. SzegoError: pandas is missing.
     """
+    if isinstance(specs, bytes) or not isinstance(specs, Iterable):
+        raise ArgumentError(f"specs={plain(repr(specs))}: a SPEC such as \"rope:dim=64\", or a list of them, is needed",
+                            "SZG_EINVAL")
     rows = [row for spec in ([specs] if isinstance(specs, str) else specs) for row in _rows(Encoding(spec), n, threads)]
     names = rows[0] if rows else ()
     return Table({name: column([row[name] for row in rows]) for name in names}).frame()

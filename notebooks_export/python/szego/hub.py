@@ -50,8 +50,12 @@ _INDEX = "model.safetensors.index.json"
 
 def _cache() -> str:
     """As lib/checkpoint/hub.c: the library finds there what is written here."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")
-    return os.path.join(os.path.expanduser(home), "szego", "hub")
+    home, user = os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME", "")
+    if not home and not user:
+        raise HubError("neither XDG_CACHE_HOME nor HOME is set: set one, for what is fetched goes below it")
+    home = home or os.path.join(user, ".cache")
+    return os.path.join(user, home[2:], "szego", "hub") if home.startswith("~/") and user else os.path.join(
+        home, "szego", "hub")
 
 
 # ---- HTTP ----------------------------------------------------------------------------------------
@@ -66,7 +70,10 @@ def _is_loopback(host: Optional[str]) -> bool:
 
 def _is_allowed(address: str, local: bool) -> bool:
     """https, or plain http that stays on this machine: where `local` says that the endpoint does."""
-    parts = urllib.parse.urlsplit(address)
+    try:
+        parts = urllib.parse.urlsplit(address)
+    except ValueError:
+        return False
     return bool(parts.hostname) and (parts.scheme == "https" or
                                      (local and parts.scheme == "http" and _is_loopback(parts.hostname)))
 
@@ -130,6 +137,8 @@ class _Repository:
         if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
             raise HubError(f"{name}: no cache has revision {self.revision} whole, and HF_HUB_OFFLINE forbids to ask the hub: "
                            f"unset it, or, where there is a network: {self.whole}")
+        if "@" in self.endpoint.partition("//")[2].partition("/")[0]:  # and what is printed has no password
+            raise HubError("HF_ENDPOINT: names a user: leave out what stands before the @; HF_TOKEN may hold a token")
         if not _is_allowed(self.endpoint, True):
             raise HubError(f"HF_ENDPOINT={plain(self.endpoint)}: an address with https is needed (http on this machine "
                            "alone)")
@@ -149,6 +158,9 @@ class _Repository:
         """A response; or None, the seconds after which to try again (negative: never) and the error."""
         request = urllib.request.Request(address, headers={"User-Agent": "szego"})
         token = _token()
+        if token and not re.fullmatch("[!-~]+", token):  # what http.client says of it would show it
+            raise self.fail(file, "the token has characters that no token has: hf auth login stores another one, and HF_TOKEN "
+                            "may hold one")
         if token:
             request.add_unredirected_header("Authorization", f"Bearer {token}")
         if wanted:
@@ -162,7 +174,7 @@ class _Repository:
                     self._failed(file, error.code, error.reason, error.headers.get("X-Error-Message"))
         except _Refused as error:
             return None, -1, self.fail(file, str(error))
-        except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: a token that is no header's
+        except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: no address
             cause = getattr(error, "reason", error)
             never = isinstance(cause, (socket.gaierror, ssl.SSLCertVerificationError)) or isinstance(error, ValueError)
             return None, -1 if never else 0, self.fail(
@@ -195,11 +207,16 @@ class _Repository:
         got = []
 
         def take(response) -> bool:
-            pieces = list(iter(lambda: _piece(response, _PIECE), b""))
-            length = response.headers.get("Content-Length")
-            if pieces[-1:] == [None] or (length is not None and length != str(sum(map(len, pieces)))):
+            data, piece, length = bytearray(), _piece(response, _PIECE), response.headers.get("Content-Length")
+            while piece:
+                data += piece
+                if len(data) > _SMALL_MOST:
+                    raise self.fail(file, f"{self.endpoint} sent more than {_SMALL_MOST} bytes where JSON is expected: "
+                                    f"{self.whole}")
+                piece = _piece(response, _PIECE)
+            if piece is None or (length is not None and length != str(len(data))):
                 return False
-            got.append(b"".join(pieces))
+            got.append(bytes(data))
             return True
         self._asked(file, address or self._address(file), take)
         try:
@@ -405,6 +422,11 @@ class _Progress:
             print(file=sys.stderr)
 
 
+def _open_own(path: str, flags: int) -> int:
+    """Not what a link names: it is truncated."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
 def _fetch(repository: _Repository, snapshot: str, entries: Dict[str, dict]) -> None:
     """The next part, with these tensors. What an interrupted call left of the same part is kept."""
     ordered = dict(sorted(entries.items(), key=lambda one: one[1]["range"]))
@@ -418,7 +440,7 @@ def _fetch(repository: _Repository, snapshot: str, entries: Dict[str, dict]) -> 
     while os.path.exists(os.path.join(snapshot, f"part-{number}.safetensors")):
         number += 1
     path = os.path.join(snapshot, f"part-{number}.safetensors")
-    with open(path + ".incomplete", "a+b") as file:
+    with open(path + ".incomplete", "a+b", opener=_open_own) as file:
         file.seek(0)
         if file.read(len(begin)) != begin:
             file.truncate(0)
@@ -484,7 +506,11 @@ def provide(path: bytes, choices, options, threads: Optional[int], *, renew: boo
     if place in ("path", "hub") or ":" in name:  # a file of a model is fetched as a whole: the library says how
         return None
     try:
-        with locked(_folder(name)):
+        if place == "fetched" and not renew:  # whoever only reads needs no lock
+            plan = _plan(path, choices, options, threads)
+            if not plan.wanted or options.dry_run:
+                return plan
+        with locked(_folder(name)), _removed_if_empty(_folder(name)):
             if place == "nowhere" or renew:
                 _begin(_Repository(name, revision))
             plan = _plan(path, choices, options, threads)
@@ -495,15 +521,32 @@ def provide(path: bytes, choices, options, threads: Optional[int], *, renew: boo
             return plan
     except OSError as error:
         raise SzegoError(f"{name}: szego's cache {_folder(name)}: {error}") from None
+
+
+@contextlib.contextmanager
+def _removed_if_empty(folder: str):
+    """What is left of a name that the hub does not know. Whoever calls it has locked the folder."""
+    try:
+        yield
     finally:
-        with contextlib.suppress(OSError):  # of a name that the hub does not know
-            os.rmdir(_folder(name))
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
 
 
 def _left_out(snapshot: str) -> Dict[str, dict]:
-    with open(os.path.join(snapshot, "headers.safetensors"), "rb") as file:
-        said = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
-    return json.loads(said["__metadata__"]["szego.left_out"])
+    path = os.path.join(snapshot, "headers.safetensors")
+    try:
+        with open(path, "rb") as file:
+            said = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+        entries = json.loads(said["__metadata__"]["szego.left_out"])
+        for entry in entries.values():
+            name, first, end, total = entry["range"]
+            begin, stop = entry["data_offsets"]
+            if not isinstance(name, str) or not 0 <= first <= end <= total or end - first != stop - begin:
+                raise ValueError
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, struct.error):
+        raise SzegoError(f"{path}: is damaged: remove {os.path.dirname(os.path.dirname(snapshot))}, and call again") from None
+    return entries
 
 
 def main() -> None:

@@ -278,7 +278,7 @@ def _config_text(config) -> Optional[bytes]:
         return words(config.to_json_string(), "config")  # as save_pretrained writes it: without the class's defaults
     fields = _fields(config)
     try:  # What is no JSON (a torch.dtype) describes no head.
-        return words(json.dumps(fields, default=_plain, allow_nan=False), "config")
+        return words(json.dumps(fields, default=plain_value, allow_nan=False), "config")
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"config: no JSON: {error}", "SZG_EINVAL") from None
 
@@ -294,7 +294,8 @@ def _fields(config) -> dict:
                         f"needed, not {type(config).__name__}", "SZG_EINVAL")
 
 
-def _plain(value):
+def plain_value(value):
+    """What JSON lacks, for json.dumps: a number of NumPy is one, the rest a text."""
     return value.item() if isinstance(value, np.generic) else str(value)
 
 

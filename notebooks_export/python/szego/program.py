@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Union, overload
 
-from .arguments import keywords, spec as as_spec, text, unknown_keyword
+from .arguments import folder_name, keywords, spec as as_spec, text, unknown_keyword
 from . import native
 from .choices import Path
 from .errors import ArgumentError, DataError, ProgramError
@@ -153,7 +153,7 @@ def ablate(*paths: Path, frames: bool = False, **options: Any) -> Results[Any]:
     paths: checkpoints of `szego train` or szego.train, folders of runs, or folders of such. options: those of the command
     (method="cumulative", split="all"), as of run_spectrum. KeywordError, ProgramError likewise.
     """
-    return run("ablate", *_words("ablate", "ablate", options, ["frames"]), "--", *map(os.fspath, paths), frames=frames)
+    return run("ablate", *_words("ablate", "ablate", options, ["frames"]), "--", *(folder_name(one, "path") for one in paths), frames=frames)
 
 
 def _words(command: str, function: str, options: Dict[str, object], own: List[str]) -> List[object]:

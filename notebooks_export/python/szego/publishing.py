@@ -2,7 +2,7 @@
 from typing import Optional
 
 from . import native
-from .arguments import integer, keywords
+from .arguments import folder_name, integer, keywords
 from .choices import Exported, Path
 
 
@@ -21,7 +21,7 @@ def report(folder: Path, output: Optional[Path] = None, *, workers: int = 1) -> 
     import matplotlib  # pylint: disable=import-outside-toplevel
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        path, results = write(folder, output, workers=integer(workers, "workers", 1))
+        path, results = write(folder_name(folder), output and folder_name(output, "output"), workers=integer(workers, "workers", 1))
     native.warn(f"left out: {message}" for message in results.skipped)
     return path
 
@@ -35,6 +35,6 @@ def export(folder: Path, to: Exported = "npz", output: Optional[Path] = None) ->
     out, and errors: as of `report`.
     """
     from .notebook import export as write  # pylint: disable=import-outside-toplevel
-    path, results = write(folder, to, output)
+    path, results = write(folder_name(folder), to, output and folder_name(output, "output"))
     native.warn(f"left out: {message}" for message in results.skipped)
     return path

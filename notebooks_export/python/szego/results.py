@@ -7,7 +7,7 @@ import numpy as np
 from . import program_tables
 from .choices import Array, Convention, Integer, ValueKind
 from .display import Shown, plain
-from .errors import LibraryError, MissingPackageError
+from .errors import ArgumentError, LibraryError, MissingPackageError
 from .tabled import Framed, for_numpy
 from .tables import Results, Table
 
@@ -39,7 +39,11 @@ class Range(Framed, Shown):
         return iter((self.min_lo, self.max_hi))
 
     def __contains__(self, x: Any) -> bool:
-        return bool(self.min_lo <= x <= self.max_hi)
+        try:
+            return bool(self.min_lo <= x <= self.max_hi)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"{plain(repr(x))} in range: a real number is needed; of an array x, (range.lo <= x) & "
+                                "(x <= range.hi)", "SZG_EINVAL") from None
 
     def arb(self) -> Any:
         """The range as a ball of python-flint (flint.arb), which holds lo and hi. MissingPackageError: it is missing."""
@@ -144,10 +148,18 @@ class Spectrum(Framed, Shown):
         """Values by their place, without making the others."""
         if not self.complete:
             raise LibraryError(f"{self!r} lists {len(self.values)} values of {self.n}: ask for want=\"all\"")
-        if index == slice(None):
-            return np.repeat(self.values, self.multiplicity)
-        places = np.arange(*index.indices(self.n)) if isinstance(index, slice) else range(self.n)[index]
-        return self.values[np.searchsorted(np.cumsum(self.multiplicity), places, "right")]
+        ends = np.cumsum(self.multiplicity)
+        if not isinstance(index, slice):
+            return self.values[np.searchsorted(ends, range(self.n)[index], "right")]
+        chosen = range(self.n)[index]
+        places = chosen if chosen.step > 0 else chosen[::-1]
+        below = np.clip(-((places.start - ends) // places.step), 0, len(places))  # of the places, before each end
+        try:
+            found = np.repeat(self.values, np.diff(below, prepend=0))
+        except MemoryError:
+            raise LibraryError(f"{self!r}: {len(places)} values are no array here: values and multiplicity are all of them, "
+                               "and a slice is some", "SZG_ENOMEM") from None
+        return found if chosen.step > 0 else found[::-1]
 
     def __len__(self) -> int:
         return self.n
@@ -162,6 +174,10 @@ class Spectrum(Framed, Shown):
             raise TypeError("an item of a Spectrum is one of its n values, by its number or a slice; tables are in "
                             "`tables`, and numpy.asarray(spectrum) takes any index")
         return self._at(index)
+
+    def __contains__(self, x: Any) -> bool:
+        self._at(0)
+        return isinstance(x, (int, float, complex, np.number)) and bool((self.values == x).any())
 
     def __iter__(self) -> Iterator[Any]:
         self._at(0)  # which refuses one that is not complete

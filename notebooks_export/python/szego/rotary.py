@@ -7,6 +7,7 @@ from . import encodings, native
 from .arguments import integer, text, unknown_keyword, words
 from .encodings import Encoding
 from .errors import ArgumentError, LibraryError
+from .models import plain_value
 
 
 def rope(*, like: Any = None, layer: Optional[int] = None, **keys: Any) -> Encoding:
@@ -37,7 +38,7 @@ def rope(*, like: Any = None, layer: Optional[int] = None, **keys: Any) -> Encod
         raise ArgumentError(f"like={like!r}: a configuration of transformers or a dict is needed", "SZG_EINVAL")
     try:
         # What is no JSON (a torch.dtype) describes no rotation.
-        document = words(json.dumps(described, default=str), "like")
+        document = words(json.dumps(described, default=plain_value), "like")
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"like: no JSON: {error}", "SZG_EINVAL") from None
     at = -1 if layer is None else integer(layer, "layer", 0)

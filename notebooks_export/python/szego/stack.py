@@ -67,7 +67,7 @@ class Stack(Framed, Shown, Generic[T]):
         rows = [one._table() for one in self._each.flat]
         places = np.indices(self.shape).reshape(len(self.shape), -1)
         table = Table({f"axis_{k}": numbers for k, numbers in enumerate(places)})
-        for name in rows[0]:
+        for name in rows[0] if rows else ():
             table[name] = column([None if one[name][0] is np.ma.masked else one[name][0] for one in rows])
         return table
 
@@ -77,7 +77,8 @@ class Stack(Framed, Shown, Generic[T]):
             yield name, cells
 
     def __dir__(self):
-        return sorted({*super().__dir__(), *dir(self._each.flat[0])})
+        return sorted({*super().__dir__(), *(name for one in self._each.flat[:1] for name in dir(one))})
 
     def __repr__(self) -> str:
-        return f"<szego.Stack of {' x '.join(map(str, self.shape))}: the first is {self._each.flat[0]!r}>"
+        first = "".join(f": the first is {one!r}" for one in self._each.flat[:1])
+        return f"<szego.Stack of {' x '.join(map(str, self.shape))}{first}>"

@@ -105,10 +105,11 @@ class Results(dict[str, T], Generic[T]):
         result become a folder as its command writes one, those of several an export. What an earlier call wrote there
         is replaced; a folder with a result of another command is refused."""
         from .native import library  # pylint: disable=import-outside-toplevel # these import this module
+        from .arguments import folder_name
         from .saved import save
         if not all(isinstance(found, dict) for found in self.values()):
             raise SzegoError("the tables are frames, whose types are not those of the result: load it without frames=True")
-        save(self, os.fspath(folder), library().szg_version().decode(), library().szg_commit().decode())
+        save(self, folder_name(folder), library().szg_version().decode(), library().szg_commit().decode())
 
     def __repr__(self) -> str:
         return display.results_repr(self)
