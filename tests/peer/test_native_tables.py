@@ -151,8 +151,9 @@ def check_like():
     both = {szego.rope(like=config, layer=layer).keys["base"] for layer in range(2)}
     tap.ok("rope(like=) by layer", both == {"10000", "1000000"}, str(both))
     plain = {"model_type": "llama", "hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2}
-    tap.ok("rope(like=) with numbers of NumPy", szego.rope(like={**plain, "rope_theta": np.float32(1e4), "hidden_size": np.int64(
-        32)}) == szego.rope(like={**plain, "rope_theta": 1e4}))
+    numbers = {"rope_theta": np.float32(1e4), "hidden_size": np.int64(32)}
+    tap.ok("rope(like=) with numbers of NumPy", szego.rope(like={**plain, **numbers}) == szego.rope(
+        like={**plain, "rope_theta": 1e4}))
     for words, call in {"not known": lambda: szego.rope(like={**plain, "model_type": "new"}),
                         "pairing=": lambda: szego.rope(like={**plain, "model_type": "new"}),
                         "no model_type": lambda: szego.rope(like={}),

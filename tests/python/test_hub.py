@@ -485,7 +485,8 @@ def check_failures():
         os.close(lock)
         headers = snapshot / "headers.safetensors"
         good, left = headers.read_bytes(), read(headers)[0]["__metadata__"]["szego.left_out"]
-        for bad in (None, "abcd", [file, 0], [file, -64, 0, 99], [file, 100, 36, 999], [file, "0", "64", "99"], [5, 0, 64, 99]):
+        for bad in (None, "abcd", [file, 0], [file, -64, 0, 99], [file, 100, 36, 999], [file, "0", "64", "99"],
+                    [5, 0, 64, 99]):
             entries = {name: {**entry, "range": bad} for name, entry in json.loads(left).items()}
             write(headers, {}, {"szego.left_out": json.dumps(entries)})
             refused(f"a range {bad}", call, "headers.safetensors: is damaged: remove", kind=szego.SzegoError)

@@ -447,10 +447,12 @@ def analysed(source, choice: Choice, options: layout.CheckpointOptions, answer: 
 
 #: What remedies are called on the command line, and here.
 _OPTIONS = [(re.compile(pattern), here) for pattern, here in (
-    (r"(?<!\S)--set:", "settings:"), (r"(?<!\S)--set ([^\s=:]+)=([^\s:,;]+)", r'settings={"\1": \2}'), (r"(?<!\S)--set ([^\s=:]+)", r'settings "\1"'),
+    (r"(?<!\S)--set:", "settings:"),
+    (r"(?<!\S)--set ([^\s=:]+)=([^\s:,;]+)", r'settings={"\1": \2}'), (r"(?<!\S)--set ([^\s=:]+)", r'settings "\1"'),
     (r"(?<!\S)--config none\b", 'config="none"'), (r"(?<!\S)--config FILE\b", "config=FILE"),
     (r"(?<!\S)--config\b", "config"), (r'(?<!\S)--prefix ""', 'prefix=""'),
-    (r"(?<!\S)--prefix out\b", "prefix out"), (r"(?<!\S)--prefix ([^\s:,]+)", r'prefix="\1"'), (r"(?<![^\s(])--raw\b", "raw=True"),
+    (r"(?<!\S)--prefix out\b", "prefix out"),
+    (r"(?<!\S)--prefix ([^\s:,]+)", r'prefix="\1"'), (r"(?<![^\s(])--raw\b", "raw=True"),
     (r"(?<!\S)--context N\b", "context=N"), (r"(?<!\S)--top\b", "top"))]
 
 

@@ -153,7 +153,8 @@ def ablate(*paths: Path, frames: bool = False, **options: Any) -> Results[Any]:
     paths: checkpoints of `szego train` or szego.train, folders of runs, or folders of such. options: those of the command
     (method="cumulative", split="all"), as of run_spectrum. KeywordError, ProgramError likewise.
     """
-    return run("ablate", *_words("ablate", "ablate", options, ["frames"]), "--", *(folder_name(one, "path") for one in paths), frames=frames)
+    return run("ablate", *_words("ablate", "ablate", options, ["frames"]), "--",
+               *(folder_name(one, "path") for one in paths), frames=frames)
 
 
 def _words(command: str, function: str, options: Dict[str, object], own: List[str]) -> List[object]:

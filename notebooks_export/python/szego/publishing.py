@@ -21,7 +21,8 @@ def report(folder: Path, output: Optional[Path] = None, *, workers: int = 1) -> 
     import matplotlib  # pylint: disable=import-outside-toplevel
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        path, results = write(folder_name(folder), output and folder_name(output, "output"), workers=integer(workers, "workers", 1))
+        path, results = write(folder_name(folder), output and folder_name(output, "output"),
+                              workers=integer(workers, "workers", 1))
     native.warn(f"left out: {message}" for message in results.skipped)
     return path
 
