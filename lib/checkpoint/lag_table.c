@@ -271,8 +271,7 @@ void szgi_lag_table_tensors(const szg_checkpoint *checkpoint, int64_t layer,
         return;
     const projection q = projection_of(checkpoint, layer, true);
     const projection k = projection_of(checkpoint, layer, false);
-    const szgi_tensor *const all[LAG_TABLE_TENSORS] = {checkpoint->added,
-                                                       norm_tensor(checkpoint, "weight"),
+    const szgi_tensor *const all[LAG_TABLE_TENSORS] = {norm_tensor(checkpoint, "weight"),
                                                        norm_tensor(checkpoint, "bias"),
                                                        q.weight,
                                                        q.bias,

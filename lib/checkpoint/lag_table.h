@@ -28,8 +28,9 @@ SZG_CHECK_RESULT szg_status szgi_lag_table_open(szg_context *context,
                                                 lag_table *out);
 void szgi_lag_table_close(lag_table *table);
 
-/* The tensors that a layer's numbers are made of beside its queries and keys; NULL for less. */
-enum { LAG_TABLE_TENSORS = 7 };
+/* The tensors that a layer's numbers are made of beside its queries, keys and layer_weights.added;
+ * NULL for less. */
+enum { LAG_TABLE_TENSORS = 6 };
 void szgi_lag_table_tensors(const szg_checkpoint *checkpoint, int64_t layer,
                             const szgi_tensor *out[LAG_TABLE_TENSORS]);
 

@@ -93,18 +93,23 @@ szg_status szgi_vocabulary_check(szg_context *context, const szg_checkpoint *che
     return SZG_OK;
 }
 
-/* The tokens at the middles of `tokens` equal parts, [tokens]. */
-static void pick(const token_counts *counts, int64_t rows, int64_t tokens, int64_t *out) {
-    double sum = 0;
-    for (int64_t i = 0; i < counts->count && counts->value; i++)
+/* The tokens at the middles of `tokens` equal parts of the sum of counts, [tokens]. */
+static void pick_counted(const token_counts *counts, int64_t tokens, int64_t *out) {
+    double sum = 0, passed = counts->value[0];
+    for (int64_t i = 0; i < counts->count; i++)
         sum += counts->value[i];
-    double passed = counts->value ? counts->value[0] : 0;
     for (int64_t i = 0, token = 0; i < tokens; i++) {
         double middle = ((double)i + 0.5) / (double)tokens * sum;
-        while (counts->value && token + 1 < counts->count && passed <= middle)
+        while (token + 1 < counts->count && passed <= middle)
             passed += counts->value[++token];
-        out[i] = counts->value ? token : (2 * i + 1) * rows / (2 * tokens);
+        out[i] = token;
     }
+}
+
+/* The same of the vocabulary. */
+static void pick_even(int64_t rows, int64_t tokens, int64_t *out) {
+    for (int64_t i = 0; i < tokens; i++)
+        out[i] = (2 * i + 1) * rows / (2 * tokens);
 }
 
 szg_status szgi_vocabulary_raw(szg_context *context, const szg_checkpoint *checkpoint,
@@ -112,13 +117,13 @@ szg_status szgi_vocabulary_raw(szg_context *context, const szg_checkpoint *check
     const szgi_tensor *table = find_embeddings(checkpoint, false);
     int64_t d = checkpoint->model_size, *token;
     SZG_TRY(szgi_memory_alloc(context, tokens, &token));
-    pick(counts, table->shape[0], tokens, token);
+    if (counts->value)
+        pick_counted(counts, tokens, token);
+    else
+        pick_even(table->shape[0], tokens, token);
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < tokens && status == SZG_OK; i++)
-        status =
-            i > 0 && token[i] == token[i - 1]
-                ? (memcpy(out + i * d, out + (i - 1) * d, (size_t)d * sizeof *out), SZG_OK)
-                : szgi_fold_vector(context, table, "an embedding", token[i] * d, d, out + i * d);
+        status = szgi_fold_vector(context, table, "an embedding", token[i] * d, d, out + i * d);
     szgi_memory_free(token);
     return status;
 }
