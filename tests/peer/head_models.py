@@ -1,35 +1,18 @@
 """What the tests of the tables `heads` and `kernel` share: writing a model, and szego's tables of it."""
 import csv
-import json
 import os
-import struct
 import subprocess
 import sys
 
-from peer import scratch
+from peer import scratch, write_model
 
 PROGRAM = sys.argv[1]
-
-
-def write(model, folder):
-    """The folder of a model that has `config` and `tensors()`."""
-    header, data = {}, b""
-    for name, value in model.tensors().items():
-        content = value.astype("<f8").tobytes()
-        header[name] = {"dtype": "F64", "shape": value.shape, "data_offsets": [len(data), len(data) + len(content)]}
-        data += content
-    text = json.dumps(header).encode()
-    os.makedirs(folder)
-    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
-    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
-        json.dump(model.config, file)
 
 
 def analyse_all(model, *arguments):
     """The tables, each a list of rows."""
     with scratch() as folder:
-        write(model, f"{folder}/model")
+        write_model(f"{folder}/model", model.config, model.tensors())
         run = subprocess.run([PROGRAM, "checkpoint", f"{folder}/model", "-o", f"{folder}/out/", *arguments],
                              capture_output=True, text=True, check=False)
         if run.returncode:

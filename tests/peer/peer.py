@@ -122,13 +122,9 @@ class Counted:
         return call
 
 
-def write_llama(folder, shape, layers, others=None, **config):
-    """A new model folder: (heads, key heads, head size, width), and arrays (W_Q, W_K) of each layer; others: further
-    tensors by name."""
-    heads, key_heads, size, width = shape
+def write_model(folder, config, tensors):
+    """A new model folder: its configuration, and arrays by name, in double precision."""
     header, data = {}, b""
-    tensors = {f"model.layers.{index}.self_attn.{name}_proj.weight": rows
-               for index, layer in enumerate(layers) for name, rows in zip("qk", layer)} | (others or {})
     for name, rows in tensors.items():
         content = rows.astype("<f8").tobytes()
         header[name] = {"dtype": "F64", "shape": rows.shape, "data_offsets": [len(data), len(data) + len(content)]}
@@ -137,10 +133,19 @@ def write_llama(folder, shape, layers, others=None, **config):
     os.makedirs(folder)
     with open(os.path.join(folder, "model.safetensors"), "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text + data)
-    with open(os.path.join(folder, "config.json"), "w") as file:
-        json.dump({"model_type": "llama", "num_hidden_layers": len(layers), "num_attention_heads": heads,
-                   "num_key_value_heads": key_heads, "head_dim": size, "hidden_size": width,
-                   "rope_theta": 1e4} | config, file)
+    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
+        json.dump(config, file)
+
+
+def write_llama(folder, shape, layers, others=None, **config):
+    """A new model folder: (heads, key heads, head size, width), and arrays (W_Q, W_K) of each layer; others: further
+    tensors by name."""
+    heads, key_heads, size, width = shape
+    tensors = {f"model.layers.{index}.self_attn.{name}_proj.weight": rows
+               for index, layer in enumerate(layers) for name, rows in zip("qk", layer)} | (others or {})
+    write_model(folder, {"model_type": "llama", "num_hidden_layers": len(layers), "num_attention_heads": heads,
+                         "num_key_value_heads": key_heads, "head_dim": size, "hidden_size": width,
+                         "rope_theta": 1e4} | config, tensors)
 
 
 def is_alive(process):

@@ -2,14 +2,12 @@
 """What szego checkpoint shows to a person, against its own tables: which heads stand out (Benjamini and Hochberg by their
 step-up rule), in which order, and the sum of each layer. usage: test_digest.py PROGRAM"""
 import csv
-import json
 import os
 import re
-import struct
 import subprocess
 import sys
 
-from peer import Tap, scratch, skip
+from peer import Tap, scratch, skip, write_model
 
 try:
     import numpy as np
@@ -30,20 +28,6 @@ def turned(rows, lag):
     return np.concatenate([cos * rows[:half] - sin * rows[half:], sin * rows[:half] + cos * rows[half:]])
 
 
-def write(folder, config, tensors):
-    header, data = {}, b""
-    for name, value in tensors.items():
-        content = np.asarray(value, "<f8").tobytes()
-        header[name] = {"dtype": "F64", "shape": np.shape(value), "data_offsets": [len(data), len(data) + len(content)]}
-        data += content
-    text = json.dumps(header).encode()
-    os.makedirs(folder)
-    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
-    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
-        json.dump(config, file)
-
-
 def planted(folder):
     """Random heads, and in each layer 12 whose keys are more or less their queries, turned by some lag; in layer 0 also 16
     that read the mean token alike in queries and keys."""
@@ -60,7 +44,7 @@ def planted(folder):
         stem = f"model.layers.{layer}."
         tensors |= {stem + "self_attn.q_proj.weight": q, stem + "self_attn.k_proj.weight": k,
                     stem + "input_layernorm.weight": np.ones(WIDTH)}
-    write(folder, {"model_type": "llama", "hidden_size": WIDTH, "num_attention_heads": HEADS, "head_dim": SIZE,
+    write_model(folder, {"model_type": "llama", "hidden_size": WIDTH, "num_attention_heads": HEADS, "head_dim": SIZE,
                    "num_key_value_heads": HEADS, "num_hidden_layers": LAYERS, "rope_theta": 10000.0,
                    "max_position_embeddings": LENGTH}, tensors)
 
