@@ -1,16 +1,11 @@
 #include <tgmath.h>
 
+#include "maximum.h"
 #include "refine.h"
 
 /* Clusters times degree, at most: under a second. The branch and bound of a cluster costs as much
  * as some two thousand more terms. */
-enum {
-    WORK_MAX = 1 << 19,
-    SPLIT_COST = 2048,
-    CLUSTERS_MIN = 8,
-    SPLITS_PER_CLUSTER = 256,
-    STACK_MAX = 96
-};
+enum { WORK_MAX = 1 << 19, SPLIT_COST = 2048, CLUSTERS_MIN = 8 };
 
 /* What one refinement needs: room for e^{i k tau}, and the target. */
 typedef struct refiner {
@@ -22,7 +17,6 @@ typedef struct refiner {
     slong power_bits;
     acb_ptr power, term; /* degree + 1 */
     arb_ptr derivative;  /* ORDERS_MAX: sign F_q at the latest point, then divided by q! */
-    mag_t bound;         /* sup |F_q| for every q */
     arf_t tolerance;
     extremum *out;
 } refiner;
@@ -144,16 +138,23 @@ static szg_status climb(refiner *r) {
     return status;
 }
 
-/* remainder >= bound radius^orders / orders!. */
+/* bound >= sup |F_q|; by Bernstein the grid's last bound holds from its last order on. */
+static void derivative_bound(const refiner *r, int q, mag_t bound) {
+    mag_set_d(bound, (double)r->g->bound[q < r->g->orders ? q : r->g->orders] * (1 + 1e-9));
+    mag_mul_2exp_si(bound, bound, (slong)r->g->exponent);
+}
+
+/* remainder >= sup |F_orders| radius^orders / orders!. */
 static void remainder_bound(const refiner *r, int orders, double radius, mag_t remainder) {
-    mag_t power;
-    mag_init(power);
-    mag_set_d(power, radius);
-    mag_pow_ui(power, power, (ulong)orders);
+    mag_t factor;
+    mag_init(factor);
+    mag_set_d(factor, radius);
+    mag_pow_ui(factor, factor, (ulong)orders);
     mag_rfac_ui(remainder, (ulong)orders);
-    mag_mul(remainder, remainder, power);
-    mag_mul(remainder, remainder, r->bound);
-    mag_clear(power);
+    mag_mul(remainder, remainder, factor);
+    derivative_bound(r, orders, factor);
+    mag_mul(remainder, remainder, factor);
+    mag_clear(factor);
 }
 
 static int orders_for(const refiner *r, double radius, mag_t remainder) {
@@ -162,97 +163,6 @@ static int orders_for(const refiner *r, double radius, mag_t remainder) {
         if (orders == ORDERS_MAX || arf_cmpabs_mag(r->tolerance, remainder) > 0)
             return orders;
     }
-}
-
-static void shift(refiner *r, int count, const arb_t x0, arb_ptr b) {
-    for (int q = 0; q < count; q++)
-        arb_set(b + q, r->derivative + q);
-    for (int i = 0; i < count - 1; i++)
-        for (int q = count - 2; q >= i; q--)
-            arb_addmul(b + q, x0, b + q + 1, r->bits);
-}
-
-/* The largest value of b_1 s + b_2 s^2 over |s| <= radius: at the vertex, or at an end. */
-static void quadratic_upper(arb_t out, const arb_t b1, const arb_t b2, const arb_t radius,
-                            slong bits) {
-    arb_t slope, vertex;
-    arb_init(slope);
-    arb_init(vertex);
-    arb_abs(slope, b1);
-    arb_mul(out, b2, radius, bits);
-    arb_mul_si(vertex, out, -2, bits);
-    if (arb_is_negative(b2) && !arb_ge(slope, vertex)) {
-        arb_mul(slope, b1, b1, bits);
-        arb_div(out, slope, b2, bits);
-        arb_mul_2exp_si(out, out, -2);
-        arb_neg(out, out);
-    } else {
-        arb_add(out, out, slope, bits);
-        arb_mul(out, out, radius, bits);
-    }
-    arb_clear(slope);
-    arb_clear(vertex);
-}
-
-static void interval_upper(refiner *r, int count, arb_ptr b, double radius, const mag_t remainder,
-                           arf_t upper) {
-    arb_t sum, power, size;
-    arb_init(sum);
-    arb_init(power);
-    arb_init(size);
-    arb_set_d(power, radius);
-    quadratic_upper(sum, b + 1, b + 2, power, r->bits);
-    arb_add(sum, sum, b, r->bits);
-    for (int q = 3; q < count; q++) {
-        arb_set_d(power, radius);
-        arb_pow_ui(power, power, (ulong)q, r->bits);
-        arb_abs(size, b + q);
-        arb_addmul(sum, size, power, r->bits);
-    }
-    arb_add_error_mag(sum, remainder);
-    arb_get_ubound_arf(upper, sum, r->bits);
-    arb_clear(sum);
-    arb_clear(power);
-    arb_clear(size);
-}
-
-typedef struct piece {
-    double at, radius; /* at is a multiple of radius, a power of two: halving is exact */
-} piece;
-
-/* Branch and bound on the Taylor polynomial in r->derivative; raises r->out->upper. */
-static void split(refiner *r, int orders, double radius, const mag_t remainder) {
-    piece stack[STACK_MAX] = {{0, radius}};
-    arb_ptr b = _arb_vec_init(orders);
-    arb_t x0, value;
-    arf_t upper, limit;
-    arb_init(x0);
-    arb_init(value);
-    arf_init(upper);
-    arf_init(limit);
-    int depth = 1;
-    for (int splits = 0; depth > 0; splits++) {
-        const piece top = stack[--depth];
-        arb_set_d(x0, top.at);
-        shift(r, orders, x0, b);
-        interval_upper(r, orders, b, top.radius, remainder, upper);
-        arf_add(limit, r->out->lower, r->tolerance, r->bits, ARF_RND_DOWN);
-        if (arf_cmp(upper, r->out->lower) < 0)
-            continue;
-        if (arf_cmp(upper, limit) <= 0 || splits > SPLITS_PER_CLUSTER || depth + 2 > STACK_MAX) {
-            if (arf_cmp(upper, r->out->upper) > 0)
-                arf_set(r->out->upper, upper);
-            continue;
-        }
-        const double half = top.radius / 2;
-        stack[depth++] = (piece){top.at + half, half};
-        stack[depth++] = (piece){top.at - half, half};
-    }
-    arb_clear(x0);
-    arb_clear(value);
-    arf_clear(upper);
-    arf_clear(limit);
-    _arb_vec_clear(b, orders);
 }
 
 /* Derivatives to Taylor coefficients. */
@@ -281,7 +191,8 @@ static szg_status bound_cluster(refiner *r, candidate cluster) {
     if (status == SZG_OK) {
         raise_attained(r, r->derivative, tau);
         divide_by_factorials(r, orders);
-        split(r, orders, radius, remainder);
+        const taylor t = {orders, r->derivative, remainder, r->bits};
+        szgi_taylor_raise(&t, radius, r->out->lower, r->tolerance, r->out->upper);
     }
     mag_clear(remainder);
     arf_clear(tau);
@@ -313,16 +224,17 @@ static szg_status bound_clusters(refiner *r, int64_t clusters) {
 
 static void refiner_init(refiner *r) {
     const slong count = (slong)(r->p->degree + 1);
+    mag_t bound;
+    mag_init(bound);
     r->power_bits = r->bits + 2 * (slong)FLINT_BIT_COUNT((ulong)count) + 16;
     r->power = _acb_vec_init(count);
     r->term = _acb_vec_init(count);
     r->derivative = _arb_vec_init(ORDERS_MAX);
-    mag_init(r->bound);
     arf_init(r->tolerance);
-    mag_set_d(r->bound, (double)r->g->bound[0] * (1 + 1e-9));
-    mag_mul_2exp_si(r->bound, r->bound, (slong)r->g->exponent);
-    arf_set_mag(r->tolerance, r->bound);
+    derivative_bound(r, 0, bound);
+    arf_set_mag(r->tolerance, bound);
     arf_mul_2exp_si(r->tolerance, r->tolerance, 24 - r->bits);
+    mag_clear(bound);
 }
 
 static void refiner_clear(refiner *r) {
@@ -330,7 +242,6 @@ static void refiner_clear(refiner *r) {
     _acb_vec_clear(r->power, count);
     _acb_vec_clear(r->term, count);
     _arb_vec_clear(r->derivative, ORDERS_MAX);
-    mag_clear(r->bound);
     arf_clear(r->tolerance);
 }
 

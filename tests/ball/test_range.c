@@ -36,6 +36,12 @@ static void ck_contains(szg_interval x, double value, double slack) {
                   x.lo, x.hi, value);
 }
 
+/* What docs/explanation/methods.md says of extrema that are alone. */
+static void ck_two_steps(szg_interval x) {
+    ck_assert_msg(x.hi <= nextafter(nextafter(x.lo, INFINITY), INFINITY), "[%.17g, %.17g]", x.lo,
+                  x.hi);
+}
+
 static void range_of_real(int64_t count, const double *a, szg_range *out) {
     szg_c64 *c = calloc((size_t)count, sizeof *c);
     for (int64_t k = 0; k < count; k++)
@@ -108,6 +114,8 @@ START_TEST(test_kms) {
         ck_tight(&r);
         ck_contains(r.max, (double)top, UNIT * (double)top); /* of (double) */
         ck_contains(r.min, (double)bottom, UNIT * (double)bottom);
+        ck_two_steps(r.max);
+        ck_two_steps(r.min); /* flat next to the degree: the candidates are a wide interval */
         free(a);
     }
 }
