@@ -145,7 +145,7 @@ typedef struct szg_checkpoint_options {
     int64_t positions;  /* leading positions to use; 0: all of them */
     int64_t samples;    /* symbol samples a head in table `samples`; 0: none */
     bool dry_run;       /* the tables `architecture` and `tensors` alone: no weight is read */
-    const char *layers; /* "0-7+12": those layers alone; NULL: all */
+    const char *layers; /* "0-7+12", or "-1", the last: those layers alone; NULL: all */
     const char *heads;  /* likewise, query heads of each layer */
     bool raw;           /* no gain of a norm is folded into `qk`, and no logit is bounded */
     int64_t kernel;     /* lags below this in size, and 16 in each doubling beyond them, a head in

@@ -5,7 +5,20 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* "0-7+12" or "0,2" of `count` things called `what`; NULL: all. */
+/* Reads "3", "0-7", or "-1", the last of `count`, at *at and moves on. */
+static bool scan_places(const char **at, int64_t count, int64_t *first, int64_t *last) {
+    const bool from_end = **at == '-';
+    *at += from_end;
+    if (!szgi_span_scan(at, first, last) || (**at && **at != '+' && **at != ','))
+        return false;
+    if (!from_end)
+        return *last >= *first;
+    const bool single = *first == *last && *first > 0;
+    *first = *last = count - *first;
+    return single;
+}
+
+/* "0-7+12" or "0,-1" of `count` things called `what`; NULL: all. */
 static szg_status choose(szg_context *context, const szg_checkpoint *checkpoint, const char *what,
                          const char *list, int64_t count, bool *chosen) {
     for (int64_t i = 0; i < count; i++)
@@ -13,15 +26,16 @@ static szg_status choose(szg_context *context, const szg_checkpoint *checkpoint,
     bool more = list;
     for (const char *at = list; more; at++) {
         int64_t first, last;
-        if (!szgi_span_scan(&at, &first, &last) || (*at && *at != '+' && *at != ',') ||
-            last < first)
+        if (!scan_places(&at, count, &first, &last))
             return szgi_fail(context, SZG_EINVAL,
-                             "%ss '%s': a list such as 0-3 or 0+2+5 is needed, counted from 0",
+                             "%ss '%s': a list such as 0-3 or 0+2+5 is needed, counted from 0, or "
+                             "from the end: -1 is the last",
                              what, SHOWN(list));
-        if (last >= count)
+        if (first < 0 || last >= count)
             return szgi_fail(context, SZG_EINVAL,
                              "%ss '%s': %s %" PRId64 " is none of %s, which has 0 to %" PRId64,
-                             what, SHOWN(list), what, last, checkpoint->source, count - 1);
+                             what, SHOWN(list), what, first < 0 ? first - count : last,
+                             checkpoint->source, count - 1);
         for (int64_t i = first; i <= last; i++)
             chosen[i] = true;
         more = *at;

@@ -136,7 +136,7 @@ static void check_parts(const test_model *model, int64_t rows, int count, const 
 
 /* Three layers of two heads, with positions; layer 1 is skipped; a tensor of no layer. */
 START_TEST(rows_belong_to_one_part) {
-    static const part by_layer[] = {{"2", NULL}, {"0-1", NULL}};
+    static const part by_layer[] = {{"-1", NULL}, {"0+-2", NULL}};
     static const part by_head[] = {{NULL, "1"}, {NULL, "0"}};
     static const part by_both[] = {
         {"0", "0+0"}, {"0", "1"}, {"1+2", "1"}, {"1", "0-0"}, {"2", "0"}};
@@ -241,7 +241,12 @@ START_TEST(lists_that_are_none_are_refused) {
                  {{NULL, "1-0"}, "heads '1-0': a list such as"},
                  {{"", NULL}, "layers '': a list such as"},
                  {{"0,", NULL}, "a list such as"},
-                 {{"0+", NULL}, "a list such as"}};
+                 {{"0+", NULL}, "a list such as"},
+                 {{"-0", NULL}, "a list such as"},
+                 {{"-2-3", NULL}, "a list such as"},
+                 {{"--1", NULL}, "a list such as"},
+                 {{"-4", NULL}, "layers '-4': layer -4 is none of"},
+                 {{NULL, "0+-9223372036854775807"}, "head -9223372036854775807 is none of"}};
     test_model model;
     szg_checkpoint *checkpoint;
     szg_checkpoint_tables tables;

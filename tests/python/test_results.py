@@ -216,7 +216,13 @@ def check_heads(folder):
     values = part.singular_values()
     tap.ok("one layer, one head", np.isfinite(values[1, 2]).all() and np.isnan(values).sum() == 11 * 4)
     refused("a head that was left out", lambda: part[0, 0], "layers=", kind=szego.LibraryError)
-    refused("a layer before the first", lambda: szego.checkpoint(model, layers=-1), "at least 0")
+    for name, layers, heads in (("numbers", -1, -2), ("lists", [-1], [-2]), ("a range", range(-1, 0), (2,)),
+                                ("texts", "-1", "-2"), ("both ends", [2, -1], "2+-2")):
+        last = szego.checkpoint(model, layers=layers, heads=heads).singular_values()
+        tap.ok(f"the last layer, the head before the last, as {name}", np.array_equal(last[-1, -2], found[2, 2].singular_values)
+               and np.isnan(last).sum() == 11 * 4, repr(last))
+    refused("a layer before the first", lambda: szego.checkpoint(model, layers=-4), "layer -4 is none of", "0 to 2")
+    refused("no layer", lambda: szego.checkpoint(model, layers=[0.5]), "layers=0.5")
     tap.ok("another table", len(found.frame("checkpoint_heads")) == 12)
     refused("a table that is not there", lambda: found.frame("checkpoint_head"), "checkpoint_heads", kind=szego.SzegoError)
 

@@ -342,8 +342,8 @@ def checkpoint(source: Any, config: Any = None, *, layers: Numbers = None, heads
     config: the model's configuration: a path (None: config.json beside the weights, if there is one; "none": assume no
         architecture). Of a model in memory also an object of transformers, a dict or a dataclass (None: the module's).
     revision: of a name of the hub, a branch, a tag or a whole commit (None: main).
-    layers, heads: those alone, as numbers (3, [0, 5], range(8)) or as a text ("0-7+12"); arrays keep their shapes, with
-        NaN for the rest. Tables of parts that make the whole have the rows of the whole.
+    layers, heads: those alone, as numbers (3, [0, -1], range(8); -1 is the last) or as a text ("0-7+12"); arrays keep
+        their shapes, with NaN for the rest. Tables of parts that make the whole have the rows of the whole.
     stack: of an encoder-decoder, "encoder", "decoder" or "cross" (None: the first; `stacks` lists them). prefix: what
         stands before the names of the stack to read ("vision_tower."). settings: values that change the
         configuration, by the paths that messages print: {"rope_theta": 1e6}. One that nothing reads is refused.
@@ -499,7 +499,7 @@ def numbers(value, name: str) -> Optional[bytes]:
     if isinstance(value, str):
         return words(value, name)
     try:
-        places = [integer(one, name, 0) for one in ([value] if isinstance(value, (int, np.integer)) else value)]
+        places = [integer(one, name) for one in ([value] if isinstance(value, (int, np.integer)) else value)]
     except TypeError:
         raise ArgumentError(f"{name}={value!r}: numbers, or a text such as \"0-7+12\", are needed",
                             "SZG_EINVAL") from None
