@@ -227,6 +227,12 @@ def check_axes():
     a, b = q[0, 0], rng.standard_normal((6, 9, 4))
     tap.close("factors", float(np.abs(szego.factored(a, b, question="singular").values - np.linalg.svd(
         a @ b.swapaxes(-1, -2), compute_uv=False)).max()), 0, eigenvalue_bound(9, 100))
+    many, one = szego.factored(a, b), szego.factored(a[0], b[0])
+    tap.ok("factors: one name of the values, of one and of many", np.array_equal(many.eigenvalues, many.values)
+           and np.array_equal(many[0].eigenvalues, many.eigenvalues[0]) and one.eigenvalues.shape == many.eigenvalues.shape[1:])
+    refused("singular values of eigenvalues", lambda: many.singular_values, 'question="singular"', kind=szego.LibraryError)
+    refused("eigenvalues of the two ends", lambda: szego.factored(a, b, want="range").eigenvalues, 'want="all"',
+            kind=szego.LibraryError)
     tap.ok("factors: zeros by structure", szego.factored(a[0], b[0]).zeros == 5)
     refused("keys that do not divide", lambda: szego.logits(q, k[:, :, [0] * 4], "nope"), "divide", str(q.shape))
     refused("other batches", lambda: szego.logits(q, k[:1], "nope"), "one shape")

@@ -3,7 +3,7 @@ import contextlib
 import ctypes
 from ctypes import byref as _ref
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Iterator, Optional, Sequence, Tuple, overload
+from typing import Any, Callable, Optional, Sequence, Tuple, overload
 
 import numpy as np
 
@@ -12,24 +12,15 @@ from .arguments import array as _array, enum, flag, keywords, text
 from .choices import Array, ArrayLike, Question, ValueKind
 from .compute import complex_of, is_zero, matrix_view, method_name, method_solver, no_symmetry, run, spectra_options
 from .display import Shown
-from .errors import ArgumentError
+from .errors import ArgumentError, LibraryError
+from .leading import Leading, place
 from .results import Spectrum
 from .tabled import Framed, for_numpy
 from .tables import Table
 
 
-def place(index, shape: Tuple[int, ...]) -> tuple:
-    """An index of leading axes: numbers and slices, no more than there are axes. TypeError, IndexError."""
-    index = index if isinstance(index, tuple) else (index,)
-    if any(isinstance(one, bool) or not isinstance(one, (int, np.integer, slice)) for one in index):
-        raise TypeError("an item is chosen by numbers and slices of the leading axes; `values` takes any index")
-    if len(index) > len(shape):
-        raise IndexError(f"{len(index)} indices of {len(shape)} leading axes, whose shape is {shape}")
-    return index
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Spectra(Framed, Shown):
+class Spectra(Leading, Framed, Shown):
     """Eigenvalues or singular values of the matrices of a stack, a row each. The leading axes are those of the stack.
 
     values: shape (..., k), k = n eigenvalues or min(m, n) singular values a row. Real eigenvalues ascend, singular
@@ -41,6 +32,7 @@ class Spectra(Framed, Shown):
     kind: "eigenvalue" or "singular". method, solver: a text for each matrix (docs/explanation/methods.md).
     source: what the matrices are. input_dtype: the type of the array that was given ("bfloat16").
 
+    eigenvalues or singular_values, which of them it has, is `values`, where every value is listed.
     spectra[i], or spectra[i, j], is the Spectrum of one matrix, with the same numbers; spectra[i] of two leading axes and
     slices are Spectra. np.asarray(spectra) is `values`.
     """
@@ -56,14 +48,29 @@ class Spectra(Framed, Shown):
     source: str
     input_dtype: Optional[str] = None
     _each: Optional[np.ndarray] = None  # of Spectrum, where these know more than the arrays
+    _ends: bool = False  # a row is the two ends alone
 
     @property
     def shape(self) -> Tuple[int, ...]:
         """Of the leading axes."""
         return self.residual.shape
 
-    def __len__(self) -> int:
-        return len(self.residual)
+    @property
+    def eigenvalues(self) -> Array:
+        """All eigenvalues, shape (..., n). LibraryError: they are singular values, or the two ends alone."""
+        return self._all("eigenvalue", "question=\"eigenvalues\"")
+
+    @property
+    def singular_values(self) -> Array:
+        """All singular values, descending, shape (..., k). LibraryError likewise."""
+        return self._all("singular", "question=\"singular\"")
+
+    def _all(self, kind: str, asked: str) -> Array:
+        if self.kind != kind:
+            raise LibraryError(f"{self!r} has none of these: ask for {asked}")
+        if self._ends:
+            raise LibraryError(f"{self!r} lists the two ends of each: ask for want=\"all\"")
+        return self.values
 
     @overload
     def __getitem__(self, index: slice) -> "Spectra": ...
@@ -88,9 +95,6 @@ class Spectra(Framed, Shown):
                         None, bool(self.normal[at]), float(self.trace[at]), float(self.frobenius[at]),
                         float(self.residual[at]), self.residual_meaning[at], self.method[at], self.solver[at], None,
                         input_dtype=self.input_dtype)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(len(self)))
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
         return for_numpy(self.values, dtype, copy)
@@ -121,7 +125,7 @@ def gathered(each: Sequence[Spectrum], shape: Tuple[int, ...], ends: bool, sourc
         return np.array([getattr(one, name) for one in each], dtype).reshape(shape)
     return Spectra(each[0].kind, np.stack(rows).reshape(*shape, -1), of("residual", float), of("residual_meaning", object),
                    of("trace", float), of("frobenius", float), of("normal", bool), of("method", object),
-                   of("solver", object), source, each[0].input_dtype, held.reshape(shape))
+                   of("solver", object), source, each[0].input_dtype, held.reshape(shape), ends)
 
 
 @keywords

@@ -1,18 +1,18 @@
 """Results of one kind for every place of leading axes."""
-from typing import Any, Generic, Iterator, Sequence, Tuple, TypeVar, overload
+from typing import Any, Generic, Sequence, Tuple, TypeVar, overload
 
 import numpy as np
 
-from .batch import place
 from .choices import Array
 from .display import Shown
+from .leading import Leading, place
 from .tabled import Framed, column
 from .tables import Table
 
 T = TypeVar("T")
 
 
-class Stack(Framed, Shown, Generic[T]):
+class Stack(Leading, Framed, Shown, Generic[T]):
     """Results of one kind, such as the Contraction of every head, with the leading axes that the arrays had.
 
     stack[i, j] is one result; stack[i] of two axes, and slices, are a Stack. An attribute is the array of that attribute
@@ -35,9 +35,6 @@ class Stack(Framed, Shown, Generic[T]):
         """Of the leading axes."""
         return self._each.shape
 
-    def __len__(self) -> int:
-        return len(self._each)
-
     @overload
     def __getitem__(self, index: slice) -> "Stack[T]": ...
     @overload
@@ -46,9 +43,6 @@ class Stack(Framed, Shown, Generic[T]):
     def __getitem__(self, index):
         found = self._each[place(index, self.shape)]
         return Stack(found) if isinstance(found, np.ndarray) else found
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(len(self)))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
