@@ -368,7 +368,7 @@ def check_refused(place, folder):
     refused("a folder of which nobody can tell whether it is there", place / "loop", f"{place}/loop: Too many levels")
     refused("a file", folder / "manifest.json", "manifest.json: is not a folder")
     refused("no manifest and no preset", place / "bare", "bare", "manifest.json", "--preset")
-    refused("no runs", place / "bare", "bare/runs", "reproduce -o", preset=PRESET)
+    refused("no runs", place / "bare", "bare/runs", "`szego reproduce` wrote", preset=PRESET)
     refused("runs of nothing", place / "empty", "empty/runs", "text/distance/rope/run-1", "--preset", preset=PRESET)
     refused("no such preset", folder, "'nope'", "./my.json", preset="nope")
     refused("another preset's runs", folder, "run-1/finished.json", "config.model.width", "16",

@@ -2,8 +2,8 @@
 
 The calls are timed in turn in one process, and a ratio is the median over rounds of a call of each, so that what else
 the machine does meets all of them. Rows of one thread: szego's pool and OpenBLAS have one (OPENBLAS_NUM_THREADS=1).
-Rows of all threads: szego has one for each processor, OpenBLAS what it takes by itself. The symbol's range is left out,
-since NumPy and SciPy have none. SciPy's column is empty if SciPy is missing, or has no such call.
+Rows of all threads: szego has one for each processor, OpenBLAS what it takes by itself. The certified range of a
+symbol, which NumPy and SciPy lack, is asked for in one row. SciPy's column is empty if SciPy is missing, or has no such call.
 """
 import argparse
 import functools
@@ -66,8 +66,9 @@ def _kernels(threads: Optional[int], linalg) -> Iterator[Row]:
     column = np.random.default_rng(2).standard_normal(512)
     rope = np.cos(np.outer(np.arange(512), 10000.0 ** (-np.arange(32) / 32))).mean(1)
     few = np.exp(-np.arange(16) / 3)
-    yield ("Toeplitz, 16 coefficients", QUICK, functools.partial(spectrum, few),
-           lambda: np.linalg.eigvalsh(_toeplitz(few)), linalg and (lambda: linalg.eigvalsh(linalg.toeplitz(few))))
+    for name, certify in (("Toeplitz, 16 coefficients", False), ("the same with the proof of its range", True)):
+        yield (name, QUICK, functools.partial(spectrum, few, certify=certify),
+               lambda: np.linalg.eigvalsh(_toeplitz(few)), linalg and (lambda: linalg.eigvalsh(linalg.toeplitz(few))))
     for name, source, known in (("Toeplitz, 512 coefficients", (column,), column),
                                 ("rope:dim=64, n = 512", ("rope:dim=64", 512), rope)):
         yield (name, SLOW, functools.partial(spectrum, *source), lambda known=known: np.linalg.eigvalsh(_toeplitz(known)),

@@ -71,7 +71,7 @@ def make_folder(folder):
     try:
         os.makedirs(folder, exist_ok=True)
     except FileExistsError:
-        raise SzegoError(f"{folder}: is not a folder: choose another name (-o)") from None
+        raise SzegoError(f"{folder}: is not a folder: choose another name for the output") from None
     except OSError as error:
         raise SzegoError(f"{folder}: folder cannot be created: {error.strerror}") from None
 
@@ -87,13 +87,13 @@ def locked(folder):
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise SzegoError(f"{folder}: another writer uses this folder: run the command again when it has ended, or "
-                             "use another folder") from None
+            raise SzegoError(f"{folder}: another writer uses this folder: try again when it has ended, or use "
+                             "another folder") from None
         except OSError:
             pass  # a file system without locks
         with _naming(folder):
             if not os.path.samestat(os.fstat(handle), os.stat(folder)):
-                raise SzegoError(f"{folder}: was replaced meanwhile by another writer: run the command again")
+                raise SzegoError(f"{folder}: was replaced meanwhile by another writer: try again")
         yield
     finally:
         os.close(handle)
@@ -128,7 +128,7 @@ def replace_result(folder, files, manifest, former=()):
         return os.path.join(folder, name)
     for name in ("manifest.json", *files, *former):
         if os.path.isdir(path(name)):  # no file takes its place, and the manifest would be away by then
-            raise SzegoError(f"{path(name)}: is a folder: remove it, or choose another one for the tables (-o)")
+            raise SzegoError(f"{path(name)}: is a folder: remove it, or choose another one for the tables")
     with contextlib.ExitStack() as stack:  # which ends with what it began with, the manifest
         for name, lines in [("manifest.json", [manifest]), *files.items()]:
             with _naming(path(name)):

@@ -92,8 +92,8 @@ def load(folder: Path, frames: bool = False, strict: bool = True) -> Results[Any
     if exports and not results.provenance and not results.skipped:
         raise DataError(f"{folder}: holds no results of its own: {exports[0]} is an export; name it itself")
     if not results.provenance and not results.skipped:
-        raise DataError(f"{folder}: holds no results: give a folder that a command wrote with -o DIR/ (CSV files and a "
-                        "manifest.json), or one above it")
+        raise DataError(f"{folder}: holds no results: give a folder of results (CSV files and a manifest.json), "
+                        "or one above it")
     return collect(found, results, frames)
 
 
@@ -105,8 +105,7 @@ def load_readable(folder: Path) -> Results[Table]:
         results = load(folder, strict=False)
     if not results.provenance:
         others = " (and others)" if len(results.skipped) > 1 else ""
-        raise DataError(f"{folder}: holds no result that can be read: {results.skipped[0]}{others}: write it again with "
-                        "-o DIR/")
+        raise DataError(f"{folder}: holds no result that can be read: {results.skipped[0]}{others}: write the results again")
     return results
 
 

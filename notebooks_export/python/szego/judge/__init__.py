@@ -104,7 +104,7 @@ def _judged(folder: str, preset, tell: Callable[[str], None] = lambda text: None
     if not is_there(folder):
         raise DataError(f"{folder}: no such folder")
     if not os.path.isdir(folder):
-        raise DataError(f"{folder}: is not a folder: name the one that `szego reproduce -o` wrote")
+        raise DataError(f"{folder}: is not a folder: name the one that `szego reproduce` wrote")
     plan = read_plan(folder, preset)
     try:
         runs = Runs(folder, plan, tell)

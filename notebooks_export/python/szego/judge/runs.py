@@ -347,7 +347,7 @@ class Runs:
         root = os.path.join(folder, "runs")
         if not os.path.isdir(root):
             raise DataError(f"{folder}: has no runs, because there is no folder {root}: name the folder that `szego "
-                            "reproduce -o` wrote, or the one that runs.tar.xz was unpacked in")
+                            "reproduce` wrote, or the one that runs.tar.xz was unpacked in")
         self.all: List[Run] = []
         for planned in plan.runs:
             run = Run(planned, os.path.join(root, *planned.name.split("/")))

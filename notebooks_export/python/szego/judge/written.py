@@ -24,7 +24,7 @@ def write_folder(folder: str, tables: List[Rows], provenance: dict) -> List[str]
         kept = [entry for entry in there if entry["name"] not in COLUMNS]
         if kept and before != provenance:
             raise DataError(f"{path}: its tables {', '.join(entry['name'] for entry in kept)} are of other runs or of "
-                            "another preset than those judged: choose another folder (-o)")
+                            "another preset than those judged: choose another folder for the judged tables")
         entries = [*map(_entry, sorted(tables, key=lambda table: _PLACE[table.name])), *kept]
         manifest = {"format": FORMAT, "command": "reproduce", "provenance": provenance, "tables": entries}
         files = {f"{table.name}.csv": _lines(table) for table in tables}
@@ -40,7 +40,7 @@ def _entries(path: str) -> Tuple[List[dict], dict]:
         return [], {}
     root = read_json(read_file(path, _LIMIT), path)
     if not isinstance(root, dict) or (root.get("format"), root.get("command")) != (FORMAT, "reproduce"):
-        raise DataError(f"{path}: is not of `szego reproduce`: choose another folder for the judged tables (-o)")
+        raise DataError(f"{path}: is not of `szego reproduce`: choose another folder for the judged tables")
     entries = member(path, root, "tables", list)
     for index, entry in enumerate(entries):
         member(f"{path}: tables[{index}]", entry, "name", str)

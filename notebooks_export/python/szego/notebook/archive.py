@@ -52,7 +52,7 @@ def _texts(place, column):
     longest = max(map(len, cells), default=0)
     if longest * len(cells) - sum(map(len, cells)) > PADDING_LIMIT:
         raise DataError(f"{place}: an array pads all {len(cells)} texts to the longest, of {longest} bytes, which is "
-                        "more than a GiB of nothing: write csv (--to csv)")
+                        "more than a GiB of nothing: write csv")
     return np.array(cells, f"S{longest or 1}")
 
 
@@ -65,7 +65,7 @@ def _numbers(place, column):
     for row in np.flatnonzero(~empty):
         if int(float(data[row])) != int(data[row]):
             raise DataError(f"{place}, row {row + 1}: {data[row]} is no double, and an integer column with empty cells "
-                            "is one of doubles: write csv (--to csv)")
+                            "is one of doubles: write csv")
     return np.where(empty, np.nan, data.astype("<f8"))
 
 

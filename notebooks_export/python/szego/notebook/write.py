@@ -24,7 +24,7 @@ def _path(folder, to, output):
     fits = names_folder(output) if to == "csv" else output.endswith(ending) and len(output) > len(ending)
     if not fits:
         also = ", which writes a folder" if to == "csv" else ""
-        raise ArgumentError(f"output {output}: end it in {ending} for --to {to}{also}", "SZG_EINVAL")
+        raise ArgumentError(f"output {output}: end it in {ending} for the form {to}{also}", "SZG_EINVAL")
     return output
 
 
@@ -34,8 +34,8 @@ def _check_names(results):
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
-            raise DataError(f"{text}: a name that is not UTF-8 cannot be written as CSV: rename the folder, or write npz "
-                            "(--to npz)") from None
+            raise DataError(f"{text}: a name that is not UTF-8 cannot be written as CSV: rename the folder, or "
+                            "write npz") from None
 
 
 def export(folder, to, output=None):
