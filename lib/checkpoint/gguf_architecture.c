@@ -12,7 +12,13 @@ static const gguf_architecture architectures[] = {
     HALF("nomic-bert", "nomic_bert"),
     HALF("nomic-bert-moe", "nomic_bert"),
     HALF("modern-bert", "modernbert", .sliding = SLIDING_BASES, .pattern = 3, .whole_first = true),
+    HALF("eurobert", "eurobert"),
+    HALF("t5", "t5"), /* mT5 and UMT5 too */
+    HALF("t5encoder", "t5"),
     HALF("gpt2", "gpt2"),
+    INTERLEAVED("gptj", "gptj",
+                .note = "llama.cpp has no code for 'gptj': pairs are taken to be those of GPT-J, "
+                        "two neighbours, as its rows are without a permutation"),
     HALF("starcoder", "gpt_bigcode"),
     HALF("gptneox", "gpt_neox"),
     HALF("bloom", "bloom", .alibi = true),
@@ -25,6 +31,7 @@ static const gguf_architecture architectures[] = {
     INTERLEAVED("deepseek2", "deepseek_v2", .multiplier = MULTIPLIER_CANCEL, .tempered = true),
     INTERLEAVED("deepseek32", "deepseek_v32", .multiplier = MULTIPLIER_TENTH),
     INTERLEAVED("glm-dsa", "glm_moe_dsa", .multiplier = MULTIPLIER_TENTH),
+    HALF("minicpm3", "minicpm3"),
     HALF("qwen2", "qwen2"),
     HALF("qwen2moe", "qwen2_moe"),
     HALF("qwen2vl", "qwen2_vl_text"),
@@ -39,13 +46,19 @@ static const gguf_architecture architectures[] = {
     HALF("gemma2", "gemma2", .wide_scale = 46),
     HALF("gemma3", "gemma3_text", .sliding = SLIDING_BASES, .pattern = 6, .wide_scale = 62),
     HALF("gemma3n", "gemma3n_text", .sliding = SLIDING_BASES, .pattern = 5, .own_keys = 20),
+    HALF("gemma4", "gemma4_text", .proportional = true),
     INTERLEAVED("olmo", "olmo"),
     HALF("olmo2", "olmo2", .sliding = SLIDING_UNSCALED, .pattern = 4), /* OLMo 3 too */
     HALF("olmoe", "olmoe"),
     INTERLEAVED("smollm3", "smollm3", .unrotated = 4),
     HALF("starcoder2", "starcoder2"),
-    INTERLEAVED("granite", "granite"),
-    INTERLEAVED("granitemoe", "granitemoe"),
+    INTERLEAVED("granite", "granite", .finetuned = true),
+    INTERLEAVED("granitemoe", "granitemoe", .finetuned = true),
+    INTERLEAVED("granitehybrid", "granitemoehybrid", .finetuned = true), /* Bamba too */
+    HALF("jamba", "llama", .unpositioned = true, .mixed = true),
+    HALF("bitnet", "bitnet"),
+    HALF("afmoe", "exaone_moe", .sliding = SLIDING_ROTATES, .pattern = 4),
+    HALF("hy_v3", "hy_v3"),
     HALF("seed_oss", "seed_oss"),
     HALF("apertus", "apertus"),
     HALF("dots1", "dots1"),
@@ -78,5 +91,17 @@ const gguf_architecture *szgi_gguf_architecture(const char *name) {
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
         if (strcmp(architectures[i].name, name) == 0)
             return &architectures[i];
+    return NULL;
+}
+
+const char *szgi_gguf_refusal(const char *name) {
+    static const struct {
+        const char *name, *why;
+    } refused[] = {
+        {"mamba", "it has no attention"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (strcmp(refused[i].name, name) == 0)
+            return refused[i].why;
     return NULL;
 }

@@ -1,5 +1,7 @@
 /* What each layer of a GGUF file is, from its metadata. */
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "gguf_translate.h"
 
@@ -47,6 +49,19 @@ static szg_status sliding_kind(gguf_translation *own, int64_t layer, const char 
     return SZG_OK;
 }
 
+/* What a layer without attention is, by its tensors. */
+static const char *other_kind(gguf_translation *own, int64_t layer) {
+    static const char *const kinds[][2] = {{"shortconv.conv.weight", "conv"},
+                                           {"ssm_in.weight", "mamba"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "blk.%" PRId64 ".%s", layer, kinds[i][0]);
+        if (szgi_safetensors_find(own->checkpoint->tensors, name))
+            return kinds[i][1];
+    }
+    return "no_attention";
+}
+
 /* Layers with no key heads have no attention. */
 static szg_status counted_kind(gguf_translation *own, int64_t layer, const char **out) {
     szgi_json_value value = szgi_gguf_value(own, "attention.head_count_kv");
@@ -55,7 +70,7 @@ static szg_status counted_kind(gguf_translation *own, int64_t layer, const char 
         own->context,
         szgi_json_kind_of(value) == SZGI_JSON_ARRAY ? szgi_json_element(value, layer) : value,
         &heads));
-    *out = heads == 0 ? "conv" : "full_attention";
+    *out = heads == 0 ? other_kind(own, layer) : "full_attention";
     return SZG_OK;
 }
 
@@ -73,6 +88,16 @@ szg_status szgi_gguf_kinds(gguf_translation *own, const gguf_sizes *sizes) {
     return szgi_gguf_put_integer(own, "full_attention_interval", interval);
 }
 
-szg_status szgi_gguf_sliding_kinds(gguf_translation *own, const gguf_sizes *sizes) {
-    return put_kinds(own, sizes->layers, pattern_key, sliding_kind);
+szg_status szgi_gguf_sliding_kinds(gguf_translation *own, int64_t layers) {
+    return put_kinds(own, layers, pattern_key, sliding_kind);
+}
+
+szg_status szgi_gguf_in_stack(gguf_translation *own, int64_t layer, bool *out) {
+    const char *kind;
+    *out = true;
+    if (!own->family->only)
+        return SZG_OK;
+    SZG_TRY(sliding_kind(own, layer, &kind));
+    *out = strcmp(kind, own->family->only) == 0;
+    return SZG_OK;
 }

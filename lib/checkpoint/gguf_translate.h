@@ -40,6 +40,9 @@ SZG_CHECK_RESULT szg_status szgi_gguf_put_real(gguf_translation *own, const char
                                                double value);
 /* SZG_EDATA: szego does not know what the key does in this architecture. */
 SZG_CHECK_RESULT szg_status szgi_gguf_refuse(gguf_translation *own, const char *key);
+/* The key that decides for the layers of this stack: KEY_swa of those that slide. */
+const char *szgi_gguf_of_stack(const model_family *family, const char *key,
+                               char text[static GGUF_KEY]);
 /* The key of the length that the model was first trained for. */
 const char *szgi_gguf_original_key(gguf_translation *own);
 
@@ -48,7 +51,9 @@ const char *szgi_gguf_original_key(gguf_translation *own);
 /* Which layers have attention, in families where some have not. */
 SZG_CHECK_RESULT szg_status szgi_gguf_kinds(gguf_translation *own, const gguf_sizes *sizes);
 /* Which layers slide. */
-SZG_CHECK_RESULT szg_status szgi_gguf_sliding_kinds(gguf_translation *own, const gguf_sizes *sizes);
+SZG_CHECK_RESULT szg_status szgi_gguf_sliding_kinds(gguf_translation *own, int64_t layers);
+/* Is the layer one of the stack's? */
+SZG_CHECK_RESULT szg_status szgi_gguf_in_stack(gguf_translation *own, int64_t layer, bool *out);
 
 /* ---- gguf_rotary.c ---- */
 SZG_CHECK_RESULT szg_status szgi_gguf_rotary(gguf_translation *own, const gguf_sizes *sizes);
