@@ -102,8 +102,8 @@ static const conversion conversions[] = {
     {"olmo3", "olmo2", .layers = "0001", .keys = {BASE(5e5), YARN_KEYS, WINDOW}},
     {"olmo2", "olmo2", .keys = {BASE(5e5)}},
     {"olmoe", "olmoe", .keys = {BASE(1e4)}},
-    {"qwen2_vl", "qwen2vl", .keys = {BASE(1e6)}},
-    {"qwen3_vl", "qwen3vl", .keys = {BASE(1e6)}},
+    {"qwen2_vl", "qwen2vl", .keys = {BASE(1e6), PER_LAYER("rope.dimension_sections", "2110")}},
+    {"qwen3_vl", "qwen3vl", .keys = {BASE(1e6), PER_LAYER("rope.dimension_sections", "2110")}},
     {"gpt_bigcode", "starcoder", .rows = AS_THEY_ARE},
     {"falcon", "falcon", .rows = GROUPS_FUSED, .keys = {BASE(1e4)}},
     {"gpt_neox", "gptneox", .rows = HEADS_FUSED,
@@ -590,6 +590,12 @@ START_TEST(properties_of_families_name_the_keys_of_the_file) {
         {"mpt", "mpt", "alibi", "1", "", "mpt.attention.max_alibi_bias"},
         {"bloom", "bloom", "alibi", "1", "", ""},
         {"gpt_oss", "gpt-oss", "sinks", "4", "", "blk.0.attn_sinks.weight"},
+        {"qwen2_vl", "qwen2vl", "rotary_sections", "[2,1,1,0]", "",
+         "qwen2vl.rope.dimension_sections"},
+        {"gemma4_text", "gemma4", "head_size", "8", "", "gemma4.attention.key_length_swa"},
+        {"t5", "t5", "layers", "2", "", "t5.block_count"},
+        {"granitemoehybrid-nope", "granitehybrid", "no_rotation", "1", "1",
+         "granitehybrid.rope.scaling.finetuned"},
     };
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         const szg_checkpoint_options dry = {SZG_INIT(szg_checkpoint_options), .dry_run = true};

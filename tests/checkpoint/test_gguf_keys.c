@@ -159,6 +159,19 @@ START_TEST(bad_keys_are_named) {
         {"qwen3next", TXT("attention.recurrent_layers", "1"),
          "qwen3next.attention.recurrent_layers: is not known to szego"},
         {"mpt", TXT("attention.max_alibi_bias", "8"), "mpt.attention.max_alibi_bias: is a text"},
+        {"qwen3next", INT("leading", 1),
+         "full_attention_interval: makes layer 0 one of 'linear_attention', without queries and "
+         "keys, but tensor blk.0.attn_q.weight is there: gguf-set-metadata changes "
+         "qwen3next.full_attention_interval (PyPI: gguf), and a converter writes it"},
+        {"qwen2vl", INT("rope.dimension_sections", 1),
+         "qwen2vl.rope.dimension_sections: is an integer, not an array"},
+        {"granitehybrid", TXT("rope.scaling.finetuned", "x"),
+         "granitehybrid.attention.scale: is missing"},
+        {"gemma4", INT("attention.sliding_window_pattern", 0),
+         "gemma4.attention.sliding_window_pattern: is 0, and must be at least 1"},
+        {"gemma4", INT("attention.sliding_window_pattern", 2),
+         "gemma4.attention.key_length_swa: is missing"},
+        {"t5", INT("leading", 1), "no tensor is called *enc.blk.N.attn_q.weight"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         test_model model;
