@@ -159,6 +159,12 @@ static szg_status translate_sizes(gguf_translation *own, gguf_sizes *out) {
  * no key for query_pre_attn_scalar: it is the head size in all sizes of the model but one. */
 static szg_status translate_scale(gguf_translation *own, const gguf_sizes *sizes) {
     double scale;
+    if (own->architecture->output_scale != 0) {
+        own->family->scale = SCALE_FACTOR;
+        SZG_TRY(szgi_gguf_positive_or(own, "attention.output_scale",
+                                      own->architecture->output_scale, &scale));
+        return szgi_gguf_put_real(own, "attention_multiplier", scale);
+    }
     SZG_TRY(szgi_gguf_switch(own, "attention.scale", &scale));
     if (scale != 0 || own->family->scale == SCALE_FACTOR) {
         own->family->scale = SCALE_FACTOR;
@@ -258,16 +264,25 @@ static szg_status translate_alibi(gguf_translation *own, const gguf_sizes *sizes
 
 static szg_status translate_notes(gguf_translation *own, const gguf_sizes *sizes) {
     double value;
+    bool after, causal;
     SZG_TRY(translate_temperature(own));
+    if (szgi_gguf_has(own, "attention.causal")) {
+        SZG_TRY(
+            szgi_json_as_boolean(own->context, szgi_gguf_value(own, "attention.causal"), &causal));
+        own->family->looks_ahead = !causal;
+    }
     SZG_TRY(translate_bare_norm(own));
     SZG_TRY(translate_alibi(own, sizes));
     if (own->architecture->both_sides)
         SZG_TRY(szgi_json_add_boolean(own->context, own->out, "use_bidirectional_attention", true));
     if (own->family->added_by_head)
         SZG_TRY(szgi_gguf_put_integer(own, "relative_attention_max_distance", 128));
+    if (own->architecture->swin && szgi_gguf_has(own, "swin_norm")) {
+        SZG_TRY(szgi_json_as_boolean(own->context, szgi_gguf_value(own, "swin_norm"), &after));
+        own->family->input = after ? INPUT_NONE : own->family->input;
+    }
     SZG_TRY(szgi_gguf_switch(own, "attn_logit_softcapping", &value));
-    if (value == 0 && strcmp(own->architecture->name, "gemma2") == 0)
-        value = 50; /* llama.cpp's, where the file has none */
+    value = value == 0 ? own->architecture->cap : value;
     if (value != 0)
         SZG_TRY(szgi_gguf_put_real(own, "attn_logit_softcapping", value));
     SZG_TRY(szgi_gguf_switch(own, "attention.clamp_kqv", &value));
@@ -382,10 +397,30 @@ static szg_status take_family(szg_context *context, szg_checkpoint *checkpoint,
     return szgi_stack_choose(context, checkpoint, stack);
 }
 
+/* A number that multiplies a weight beside it (BitNet's and NVFP4 files). */
+static szg_status refuse_factors(szg_context *context, const szg_checkpoint *checkpoint) {
+    static const char *const endings[] = {
+        ".attn_q.scale",   ".attn_k.scale",        ".attn_qkv.scale", ".attn_q_a.scale",
+        ".attn_q_b.scale", ".attn_kv_a_mqa.scale", ".attn_kv_b.scale"};
+    int64_t count = szgi_safetensors_count(checkpoint->tensors);
+    for (int64_t i = 0; i < count; i++)
+        for (size_t e = 0; e < sizeof endings / sizeof *endings; e++) {
+            const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
+            if (szgi_text_ends(tensor->name, endings[e]))
+                return szgi_fail(context, SZG_EDATA,
+                                 "%s: tensor %s: multiplies the weight beside it, and szego does "
+                                 "not know such factors: convert the model to BF16, or --config "
+                                 "none gives the singular values of every 2-D weight without them",
+                                 tensor->file, tensor->name);
+        }
+    return SZG_OK;
+}
+
 /* The checkpoint's configuration and family from the metadata. */
 static szg_status use_architecture(szg_context *context, szg_checkpoint *checkpoint,
                                    const gguf_architecture *architecture, const char *stack) {
     char *name = NULL;
+    SZG_TRY(refuse_factors(context, checkpoint));
     SZG_TRY(szgi_text_append(context, &name, "%s: metadata", checkpoint->source));
     szg_status status = take_family(context, checkpoint, architecture, stack);
     gguf_translation own = {.context = context,

@@ -40,12 +40,17 @@ typedef struct gguf_architecture {
     bool finetuned;                   /* rope.scaling.finetuned says whether it rotates */
     bool mixed;                       /* layers without key heads have no attention */
     bool looks_ahead;                 /* queries see later keys */
-    bool both_sides;    /* the same of a family whose configuration says so (EmbeddingGemma) */
-    bool inverse_scale; /* logits are divided by the head size, not by its root (Jais) */
-    bool proportional;  /* layers of full attention rotate the pairs whose divisor is 1 alone */
-    const char *note;   /* what is to be said of every file; NULL: nothing */
-    bool whole_ramp;    /* YaRN's ramp does not end at whole pairs */
-    bool alibi;         /* ALiBi, whatever the keys say */
+    bool both_sides;     /* the same of a family whose configuration says so (EmbeddingGemma) */
+    bool inverse_scale;  /* logits are divided by the head size, not by its root (Jais) */
+    double output_scale; /* the scale where no attention.output_scale says so (Grok); 0: the
+                          * architecture has no such key */
+    double cap;          /* attn_logit_softcapping where no key says so; 0: none */
+    bool swin;           /* swin_norm says whether queries and keys read the stream (Chameleon) */
+    bool always_slides;  /* attention.sliding_window must be there */
+    bool proportional;   /* layers of full attention rotate the pairs whose divisor is 1 alone */
+    const char *note;    /* what is to be said of every file; NULL: nothing */
+    bool whole_ramp;     /* YaRN's ramp does not end at whole pairs */
+    bool alibi;          /* ALiBi, whatever the keys say */
     multiplier_rule multiplier;
     /* What grows with the position: its factor and length where no key says so (Llama 4), or where
      * attention.temperature_length is (0: the key decides whether it acts). */

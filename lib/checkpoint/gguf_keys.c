@@ -78,6 +78,11 @@ szg_status szgi_gguf_put_real(gguf_translation *own, const char *key, double val
     return szgi_json_add_real(own->context, own->out, key, value);
 }
 
+szg_status szgi_gguf_require(gguf_translation *own, const char *key) {
+    return szgi_json_fail(own->context, szgi_gguf_value(own, key),
+                          "is missing, and nothing is assumed: convert the model again");
+}
+
 szg_status szgi_gguf_refuse(gguf_translation *own, const char *key) {
     return szgi_json_fail(own->context, szgi_gguf_value(own, key),
                           "is not known to szego for '%s': --config none gives the singular values "

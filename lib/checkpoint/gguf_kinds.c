@@ -65,11 +65,12 @@ static const char *other_kind(gguf_translation *own, int64_t layer) {
 /* Layers with no key heads have no attention. */
 static szg_status counted_kind(gguf_translation *own, int64_t layer, const char **out) {
     szgi_json_value value = szgi_gguf_value(own, "attention.head_count_kv");
-    int64_t heads;
-    SZG_TRY(szgi_json_as_integer(
-        own->context,
-        szgi_json_kind_of(value) == SZGI_JSON_ARRAY ? szgi_json_element(value, layer) : value,
-        &heads));
+    int64_t heads = 1; /* as many as there are queries, where no key says so */
+    if (szgi_json_kind_of(value) > SZGI_JSON_NULL)
+        SZG_TRY(szgi_json_as_integer(
+            own->context,
+            szgi_json_kind_of(value) == SZGI_JSON_ARRAY ? szgi_json_element(value, layer) : value,
+            &heads));
     *out = heads == 0 ? other_kind(own, layer) : "full_attention";
     return SZG_OK;
 }
@@ -93,7 +94,7 @@ szg_status szgi_gguf_sliding_kinds(gguf_translation *own, int64_t layers) {
 }
 
 szg_status szgi_gguf_in_stack(gguf_translation *own, int64_t layer, bool *out) {
-    const char *kind;
+    const char *kind = NULL;
     *out = true;
     if (!own->family->only)
         return SZG_OK;

@@ -22,6 +22,8 @@ static szg_status translate_sliding(gguf_translation *own, const gguf_sizes *siz
     if (szgi_gguf_has(own, "attention.sliding_window"))
         SZG_TRY(szgi_json_as_integer(own->context, szgi_gguf_value(own, "attention.sliding_window"),
                                      &window));
+    if (architecture->always_slides && window == 0)
+        return szgi_gguf_require(own, "attention.sliding_window");
     if (window > 1)
         SZG_TRY(szgi_gguf_put_integer(own, "sliding_window", window));
     if (own->family->only) /* whose base is its own, and whose layers are known */

@@ -38,6 +38,8 @@ SZG_CHECK_RESULT szg_status szgi_gguf_put_integer(gguf_translation *own, const c
                                                   int64_t value);
 SZG_CHECK_RESULT szg_status szgi_gguf_put_real(gguf_translation *own, const char *key,
                                                double value);
+/* SZG_EDATA: the key is missing, and nothing is assumed. */
+SZG_CHECK_RESULT szg_status szgi_gguf_require(gguf_translation *own, const char *key);
 /* SZG_EDATA: szego does not know what the key does in this architecture. */
 SZG_CHECK_RESULT szg_status szgi_gguf_refuse(gguf_translation *own, const char *key);
 /* The key that decides for the layers of this stack: KEY_swa of those that slide. */

@@ -84,7 +84,10 @@ static szg_status resolve_biases(szg_context *context, szg_checkpoint *checkpoin
 static int64_t gains_of(const szg_checkpoint *checkpoint, int64_t heads, const char *suffix) {
     const szgi_tensor *tensor = szgi_layer_tensor(checkpoint, 0, suffix);
     int64_t whole = heads * checkpoint->head_size;
-    bool by_head = checkpoint->family->norm == NORM_LAYER && tensor && tensor->count == whole;
+    bool may =
+        checkpoint->family->norm == NORM_LAYER ||
+        (checkpoint->family->norm == NORM_HEAD && checkpoint->gguf.families > 0); /* PLaMo 2 */
+    bool by_head = may && tensor && tensor->count == whole;
     return checkpoint->family->norm == NORM_FULL || by_head ? whole : checkpoint->head_size;
 }
 

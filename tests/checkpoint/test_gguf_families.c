@@ -28,6 +28,7 @@ typedef struct conversion {
     bool split;     /* kv_b_proj as k_b, transposed by head, and v_b */
     bool plus_one;  /* gains get 1, in single precision */
     bool one_stack; /* the file has no decoder */
+    bool by_head;   /* norms of queries and keys have gains for each head: those of all */
     bool divided;   /* LLaMA 3's scaling, as divisors */
     int turned;     /* so many pairs rotate, by divisors; 0: there are none */
     key_value keys[14];
@@ -48,6 +49,11 @@ typedef struct conversion {
         INT("attention.key_length_swa", 8), SLIDING("1010"),                                       \
         PER_LAYER("attention.head_count_kv", "2121"), INT("attention.shared_kv_layers", 2),        \
         INT("attention.sliding_window", 32)
+#define GEMMA3_SCALE                                                                               \
+    { 0.35355339059327373, 0.44721359549995793 }
+#define GEMMA3_KEYS                                                                                \
+    BASE(1e6), NUM("rope.freq_base_swa", 1e4), TXT("rope.scaling.type", "linear"),                 \
+        NUM("rope.scaling.factor", 8), INT("attention.sliding_window", 32), SLIDING("10")
 #define WINDOW INT("attention.sliding_window", 32)
 #define SIXTEEN(of) of of of of of of of of of of of of of of of of
 
@@ -163,6 +169,41 @@ static const conversion conversions[] = {
     {"exaone_moe", "afmoe", .layers = "0001", .keys = {BASE(1e6), WINDOW}},
     {"granitemoehybrid-nope", "jamba", .scale = {0.5, 0.3},
      .keys = {PER_LAYER("attention.head_count_kv", "02")}},
+    {"granitemoehybrid-nope", "nemotron_h", .scale = {0.5, 0.3},
+     .keys = {PER_LAYER("attention.head_count_kv", "02")}},
+    {"exaone_moe", "smallthinker", .keys = {BASE(1e6), WINDOW, SLIDING("10")}},
+    {"exaone_moe", "smallthinker", .layers = "1000", .keys = {BASE(1e6), WINDOW}},
+    {"mistral", "internlm2", .rows = PERMUTED, .keys = {BASE(1e4)}},
+    {"mistral", "minicpm", .rows = PERMUTED, .keys = {BASE(1e4)}},
+    {"mistral", "deci", .rows = PERMUTED,
+     .keys = {BASE(1e4), PER_LAYER("attention.head_count_kv", "22"),
+              PER_LAYER("attention.head_count", "44")}},
+    {"mistral", "baichuan", .layers = SIXTEEN("01"), .rows = PERMUTED, .keys = {BASE(1e4)}},
+    {"mistral", "llada", .rows = PERMUTED, .keys = {BASE(1e4), NO("attention.causal")}},
+    {"mistral", "exaone", .keys = {BASE(1e4)}},
+    {"mistral", "qwen", .keys = {BASE(1e4)}},
+    {"mistral", "deepseek2-ocr", .keys = {BASE(1e4)}},
+    {"mistral", "falcon-h1", .keys = {BASE(1e4)}},
+    {"mistral", "paddleocr", .keys = {BASE(1e4), PER_LAYER("rope.dimension_sections", "1100")}},
+    {"qwen2", "dream", .keys = {BASE(1e6), YARN_KEYS}},
+    {"eurobert", "neo-bert", .rows = PERMUTED, .keys = {BASE(2.5e5)}},
+    {"nomic_bert", "jina-bert-v3", .keys = {BASE(1e3)}},
+    {"bloom", "jais", .rows = HEADS_FUSED, .scale = {0.25, 0.5},
+     .keys = {NUM("attention.max_alibi_bias", 8)}},
+    {"starcoder2", "codeshell", .keys = {BASE(1e5)}},
+    {"starcoder2", "dbrx", .keys = {BASE(1e5)}},
+    {"hunyuan_v1_dense", "maincoder", .rows = PERMUTED, .keys = {BASE(1e4)}},
+    {"hunyuan_v1_dense", "hunyuan_vl", .keys = {BASE(1e4)}},
+    {"qwen3", "bailingmoe2", .keys = {BASE(1e6)}},
+    {"qwen3", "mellum", .keys = {BASE(1e6), WINDOW, SLIDING("10")}},
+    {"qwen3", "plamo2", .by_head = true,
+     .keys = {BASE(1e6), PER_LAYER("attention.head_count_kv", "22")}},
+    {"gemma3_text", "gemma3", .plus_one = true, .scale = GEMMA3_SCALE, .keys = {GEMMA3_KEYS}},
+    {"gemma3_text", "gemma-embedding", .plus_one = true, .scale = GEMMA3_SCALE,
+     .keys = {GEMMA3_KEYS}},
+    {"gemma3_text", "plamo3", .plus_one = true, .scale = GEMMA3_SCALE, .keys = {GEMMA3_KEYS}},
+    {"gemma2", "grok", .plus_one = true, .keys = {BASE(1e4), NUM("attn_logit_softcapping", 2)},
+     .scale = {0.08838834764831845, 0.44721359549995793}},
 };
 enum { CONVERSIONS = sizeof conversions / sizeof *conversions };
 
@@ -275,7 +316,8 @@ typedef struct shape_of {
 static int64_t source_row(const conversion *is, const shape_of *of, const char *name, int64_t row) {
     int64_t e = of->e, head = row / e, r = row % e;
     bool fused = strstr(name, "attn_qkv.");
-    if (is->rows == PERMUTED && (strstr(name, "attn_q.") || strstr(name, "attn_k.")))
+    if (is->rows == PERMUTED && (strstr(name, "attn_q.") || strstr(name, "attn_k.") ||
+                                 strstr(name, "attn_q_norm.") || strstr(name, "attn_k_norm.")))
         return head * e + r % 2 * (e / 2) + r / 2;
     if (is->rows == HEADS_FUSED && fused)
         return (head % of->heads * 3 + head / of->heads) * e + r;
@@ -286,6 +328,20 @@ static int64_t source_row(const conversion *is, const shape_of *of, const char *
                     : (key * (group + 2) + group + kind) * e + r;
     }
     return row;
+}
+
+/* [H, e] of the norm of queries or keys. */
+static void put_gains(gguf_file *file, const shape_of *of, const szgi_tensor *tensor,
+                      const char *name) {
+    const int64_t shape[] = {strstr(name, "attn_q_norm.") ? of->heads : of->key_heads, of->e};
+    double *value = read_all(tensor);
+    float *single = calloc((size_t)(shape[0] * shape[1]), sizeof *single);
+    ck_assert_ptr_nonnull(single);
+    for (int64_t i = 0; i < shape[0] * shape[1]; i++)
+        single[i] = (float)value[i % of->e];
+    gguf_tensor(file, name, 0, 2, shape, single, (size_t)(shape[0] * shape[1]) * sizeof *single);
+    free(value);
+    free(single);
 }
 
 static void put_tensor(gguf_file *file, const conversion *is, const shape_of *of,
@@ -391,7 +447,11 @@ static void convert(gguf_file *file, const conversion *is, const szg_checkpoint 
                 continue;
             if (is->split && strstr(tensor->name, "kv_b_proj."))
                 put_split(file, &of, tensor, layer);
-            else if (rename_tensor(tensor->name, layer, name, sizeof name))
+            else if (!rename_tensor(tensor->name, layer, name, sizeof name))
+                continue;
+            else if (is->by_head && tensor->count == of.e)
+                put_gains(file, &of, tensor, name);
+            else
                 put_tensor(file, is, &of, tensor, name);
         }
     }
@@ -594,6 +654,7 @@ START_TEST(properties_of_families_name_the_keys_of_the_file) {
          "qwen2vl.rope.dimension_sections"},
         {"gemma4_text", "gemma4", "head_size", "8", "", "gemma4.attention.key_length_swa"},
         {"t5", "t5", "layers", "2", "", "t5.block_count"},
+        {"gemma2", "grok", "soft_cap", "2", "", "grok.attn_logit_softcapping"},
         {"granitemoehybrid-nope", "granitehybrid", "no_rotation", "1", "1",
          "granitehybrid.rope.scaling.finetuned"},
     };
