@@ -85,6 +85,7 @@ typedef struct draw_work {
 typedef struct drawn {
     circuit_plan plan;
     int64_t variants, lags;
+    double *gain;        /* [2][d] of the folds, where the norm has no mean; NULL: it has one */
     double *value;       /* NULL: nothing is drawn yet */
     _Atomic bool failed; /* in a layer that nobody has asked for yet */
 } drawn;
@@ -136,9 +137,10 @@ static szg_status triangle_of(szg_context *context, int64_t e, int64_t d, const 
 }
 
 /* A factor's rows before anything acts on them from the left: its triangle. */
-static szg_status draw_factor(szg_context *context, const draw_job *job, const circuit_plan *plan,
+static szg_status draw_factor(szg_context *context, const draw_job *job, const drawn *out,
                               int64_t draw, bool first, draw_work *work, double *lower) {
     const szg_checkpoint *checkpoint = job->own->checkpoint;
+    const circuit_plan *plan = &out->plan;
     side_name side =
         first ? (plan->ov ? SIDE_OUTPUT : SIDE_QUERY) : (plan->ov ? SIDE_VALUE : SIDE_KEY);
     int64_t e = plan->e, d = checkpoint->model_size;
@@ -152,8 +154,13 @@ static szg_status draw_factor(szg_context *context, const draw_job *job, const c
     if (!work->has[first ? 0 : 1])
         szgi_baseline_gaussian(seed, draw, side, e, d, normals);
     work->has[first ? 0 : 1] = true;
-    memcpy(work->rows, normals, (size_t)(e * d) * sizeof *work->rows);
-    if (folds)
+    const double *gain = folds && out->gain ? out->gain + (first ? 0 : d) : NULL;
+    for (int64_t i = 0; i < e && gain; i++)
+        for (int64_t j = 0; j < d; j++)
+            work->rows[i * d + j] = gain[j] * normals[i * d + j];
+    if (!gain)
+        memcpy(work->rows, normals, (size_t)(e * d) * sizeof *work->rows);
+    if (folds && !gain)
         SZG_TRY(szgi_fold_input(context, checkpoint, plan->layer, side == SIDE_QUERY, e, work->rows,
                                 &error));
     return triangle_of(context, e, d, work->rows, work->core, lower);
@@ -173,6 +180,24 @@ static szg_status apply_left(szg_context *context, const draw_job *job, const ci
     return SZG_OK;
 }
 
+/* The singular values of e x e numbers, descending: roots of the eigenvalues of their Gram matrix
+ * where all are far above its rounding, which costs half. `room` is e x e. */
+static szg_status singular_values(szg_context *context, int64_t e, double *core, double *room,
+                                  double *values) {
+    SZG_TRY(szgi_gemm(context, 't', 'n', e, e, e, 1, core, e, core, e, 0, room, e));
+    SZG_TRY(szgi_eigen_symmetric(context, e, room, e, values, false));
+    if (!(values[0] > 1e-8 * values[e - 1]))
+        return szgi_singular(context, e, e, core, e, values, NULL, 1, NULL, 1);
+    for (int64_t i = 0; i < e; i++)
+        values[i] = sqrt(values[i]);
+    for (int64_t i = 0; i < e / 2; i++) {
+        double value = values[i];
+        values[i] = values[e - 1 - i];
+        values[e - 1 - i] = value;
+    }
+    return SZG_OK;
+}
+
 static szg_status measure(szg_context *context, int64_t e, draw_work *work, const double *a,
                           const double *b, double out[BASELINE_QUANTITIES]) {
     szg_summary summary;
@@ -183,7 +208,7 @@ static szg_status measure(szg_context *context, int64_t e, draw_work *work, cons
                              .re = work->values,
                              .trace = NAN};
     SZG_TRY(szgi_gemm(context, 't', 'n', e, e, e, 1, a, e, b, e, 0, work->core, e));
-    SZG_TRY(szgi_singular(context, e, e, work->core, e, work->values, NULL, 1, NULL, 1));
+    SZG_TRY(singular_values(context, e, work->core, work->turned, work->values));
     SZG_TRY(szg_summary_of(context, NULL, &spectrum, &summary));
     out[BASELINE_SIGMA_MAX] = summary.sigma_max;
     out[BASELINE_STABLE_RANK] = summary.stable_rank;
@@ -244,8 +269,8 @@ static szg_status draw_variant(szg_context *context, const draw_job *job, const 
 
 static szg_status draw_layer(szg_context *context, const draw_job *job, const drawn *out,
                              int64_t draw, draw_work *work) {
-    SZG_TRY(draw_factor(context, job, &out->plan, draw, true, work, work->a));
-    SZG_TRY(draw_factor(context, job, &out->plan, draw, false, work, work->b));
+    SZG_TRY(draw_factor(context, job, out, draw, true, work, work->a));
+    SZG_TRY(draw_factor(context, job, out, draw, false, work, work->b));
     for (int64_t i = 0; i < out->variants; i++) {
         if (!is_wanted(job, out, i))
             continue;
@@ -311,12 +336,31 @@ static bool is_same(const circuit_plan *a, const circuit_plan *b) {
 }
 
 static void close_layers(drawn_layers *out) {
-    for (int64_t i = 0; i < out->count; i++)
+    for (int64_t i = 0; i < out->count; i++) {
+        szgi_memory_free(out->layer[i].gain);
         szgi_memory_free(out->layer[i].value);
+    }
     *out = (drawn_layers){.count = 0};
 }
 
-/* Room for one more plan, unless there is none. */
+/* The gains that both folds multiply by: what they make of ones. */
+static szg_status read_gains(szg_context *context, const baseline *own, drawn *out) {
+    int64_t d = own->checkpoint->model_size;
+    const bool folds[] = {out->plan.folds_a, out->plan.folds_b};
+    double error;
+    if (szgi_fold_centres(own->checkpoint) || (!folds[0] && !folds[1]))
+        return SZG_OK;
+    SZG_TRY(szgi_memory_alloc(context, 2 * d, &out->gain));
+    for (int64_t i = 0; i < 2 * d; i++)
+        out->gain[i] = 1;
+    for (int side = 0; side < 2; side++)
+        if (folds[side])
+            SZG_TRY(szgi_fold_input(context, own->checkpoint, out->plan.layer,
+                                    side == 0 && !out->plan.ov, 1, out->gain + side * d, &error));
+    return SZG_OK;
+}
+
+/* Room for one more plan, unless there is none, or its gains are no numbers. */
 static szg_status add_plan(szg_context *context, const baseline *own, const circuit_plan *plan,
                            drawn_layers *out) {
     int64_t count, size, draws = own->options->draws;
@@ -329,9 +373,14 @@ static szg_status add_plan(szg_context *context, const baseline *own, const circ
                                 &size));
     if (out->count > 0 && size > NUMBERS / LAYERS)
         return SZG_OK;
-    SZG_TRY(szgi_memory_alloc(context, size, &next->value));
-    out->count++;
-    return SZG_OK;
+    szg_status status = read_gains(context, own, next);
+    if (status == SZG_OK)
+        status = szgi_memory_alloc(context, size, &next->value);
+    if (status == SZG_OK)
+        out->count++;
+    else
+        szgi_memory_free(next->gain);
+    return out->count > 0 && szgi_is_local_failure(status) ? SZG_OK : status;
 }
 
 /* The plans of further layers whose normals are the same. */
