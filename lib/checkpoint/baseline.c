@@ -90,8 +90,9 @@ typedef struct drawn {
     _Atomic bool failed; /* in a layer that nobody has asked for yet */
 } drawn;
 
-/* Layers that are drawn together, and numbers that they may have together. */
-enum { LAYERS = 32, NUMBERS = 1 << 20 };
+/* Layers that are drawn together, which an interruption loses, and numbers that they may have
+ * together. */
+enum { LAYERS = 8, NUMBERS = 1 << 20 };
 typedef struct drawn_layers {
     drawn layer[LAYERS];
     int64_t count;
