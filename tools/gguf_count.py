@@ -17,10 +17,12 @@ NEWER = ["cohere2moe", "deepseek32", "deepseek4", "dflash", "eagle3", "gemma4-as
          "talkie"]
 # llama_model_rope_type: two neighbours rotate. In all others the halves of a head do, or nothing does. GPT-J has
 # no code there, and its own pairs are neighbours.
-NEIGHBOURS = set("""llama llada llama4 deci baichuan internlm2 minicpm xverse command-r cohere2 olmo arctic deepseek
-deepseek2 deepseek32 plm chatglm granite granitemoe granitehybrid chameleon bailingmoe neo-bert smollm3 arcee ernie4_5
-ernie4_5-moe mistral3 mistral4 llama-embed maincoder glm-dsa glm4 gptj""".split())
-UNROTATED = set("""gpt2 mpt refact bloom jamba t5 t5encoder jais nemotron_h nemotron_h_moe bert starcoder""".split())
+NEIGHBOURS = set("""llama llada llama4 deci baichuan internlm2 minicpm xverse command-r cohere2 cohere2moe olmo
+arctic deepseek deepseek2 deepseek32 plm chatglm granite granitemoe granitehybrid chameleon bailingmoe neo-bert
+smollm3 arcee ernie4_5 ernie4_5-moe mistral3 mistral4 llama-embed maincoder glm-dsa glm4 gptj""".split())
+TWO_KINDS = {"gemma4", "laguna", "mimo2", "step35"}  # layers that slide are a stack, and the others
+UNROTATED = set("""kimi-linear gpt2 mpt refact bloom jamba t5 t5encoder jais nemotron_h nemotron_h_moe bert
+starcoder""".split())
 GATED = {"qwen3next", "qwen35", "qwen35moe"}
 HEADS, KEY_HEADS, SIZE, WIDTH = 4, 2, 8, 32
 RANK, TURNED, VALUE = 12, 4, 8  # of latent attention
@@ -48,15 +50,21 @@ class Model:
     def ones(self, name, count):
         self.writer.add_tensor(name, np.ones(count, dtype=np.float32))
 
-    def keep(self, stack, layer, queries, keys, key_heads=KEY_HEADS):
-        group = HEADS // key_heads
-        for head in range(HEADS):
+    def counts(self, layer):
+        """Queries' and keys' heads of a layer; full layers of two architectures have half as many."""
+        part = 2 if self.name in ("laguna", "mimo2", "step35") and layer % 2 else 1
+        return HEADS if self.name == "mimo2" else HEADS // part, KEY_HEADS // part
+
+    def keep(self, stack, layer, queries, keys):
+        group = len(queries) // len(keys)
+        for head in range(len(queries)):
             self.rows[stack, layer, head] = queries[head], keys[head // group]
 
     def separate(self, stack, layer, query, key):
         gate = 2 if self.name in GATED else 1
-        q = self.draw(query, gate * HEADS * SIZE, WIDTH).reshape(HEADS, gate, SIZE, WIDTH)[:, 0]
-        self.keep(stack, layer, q, self.draw(key, KEY_HEADS * SIZE, WIDTH).reshape(KEY_HEADS, SIZE, WIDTH))
+        heads, key_heads = self.counts(layer)
+        q = self.draw(query, gate * heads * SIZE, WIDTH).reshape(heads, gate, SIZE, WIDTH)[:, 0]
+        self.keep(stack, layer, q, self.draw(key, key_heads * SIZE, WIDTH).reshape(key_heads, SIZE, WIDTH))
 
     def fused(self, layer):
         rows = self.draw(f"blk.{layer}.attn_qkv.weight", (HEADS + 2 * KEY_HEADS) * SIZE, WIDTH)
@@ -65,7 +73,7 @@ class Model:
 
     def latent(self, layer):
         block, plain = f"blk.{layer}.", SIZE - TURNED
-        if self.has("ATTN_Q_B") or not self.tensors:
+        if self.has("ATTN_Q_B") and self.name != "kimi-linear" or not self.tensors:
             down = self.draw(block + "attn_q_a.weight", RANK, WIDTH)
             self.ones(block + "attn_q_a_norm.weight", RANK)
             queries = self.draw(block + "attn_q_b.weight", HEADS * SIZE, RANK) @ down
@@ -79,7 +87,7 @@ class Model:
             up = self.draw(block + "attn_kv_b.weight", HEADS * (plain + VALUE), RANK).reshape(
                 HEADS, plain + VALUE, RANK)[:, :plain]
         keys = [np.concatenate([rows @ down[:RANK], down[RANK:]]) for rows in up]
-        self.keep("", layer, queries.reshape(HEADS, SIZE, WIDTH), keys, HEADS)
+        self.keep("", layer, queries.reshape(HEADS, SIZE, WIDTH), keys)
 
     def layer(self, layer):
         self.ones(f"blk.{layer}.ffn_norm.weight", WIDTH)
@@ -90,14 +98,17 @@ class Model:
                 self.separate(stack, layer, f"dec.blk.{layer}.{part}_q.weight", f"dec.blk.{layer}.{part}_k.weight")
         if self.has("ENC_ATTN_Q"):
             return
-        if self.has("ATTN_KV_A_MQA") or self.name == "deepseek32":
-            if self.name != "deepseek2-ocr":
-                self.latent(layer)
-                return
+        if self.name == "kimi-linear" and layer == 0:  # of linear attention
+            for part in ("attn_q", "attn_k", "ssm_conv1d_q"):
+                self.draw(f"blk.0.{part}.weight", SIZE, WIDTH)
+            return
+        if self.is_latent():
+            self.latent(layer)
+            return
         if self.has("ATTN_QKV") and not self.has("ATTN_Q"):
             self.fused(layer)
         else:
-            stack = "" if self.name != "gemma4" else "full" if layer % 2 else "sliding"
+            stack = "" if self.name not in TWO_KINDS else "full" if layer % 2 else "sliding"
             self.separate(stack, layer, f"blk.{layer}.attn_q.weight", f"blk.{layer}.attn_k.weight")
 
     def is_latent(self):
@@ -111,8 +122,15 @@ class Model:
                   "attention.kv_lora_rank": RANK, "attention.q_lora_rank": RANK, "expert_count": 16,
                   "full_attention_interval": 1, "attention.sliding_window": 32,
                   "rope.dimension_count": TURNED if latent else SIZE, "rope.dimension_count_swa": SIZE}
+        for place, key in enumerate(("attention.head_count", "attention.head_count_kv")):
+            if self.name in TWO_KINDS:
+                values[key] = [self.counts(layer)[place] for layer in range(self.layers)]
+        if self.name == "kimi-linear":
+            values["attention.head_count_kv"] = [0, HEADS]
+            values["attention.key_length_mla"], values["attention.value_length_mla"] = SIZE, VALUE
         for key, value in values.items():
-            self.writer.add_uint32(f"{self.name}.{key}", value)
+            add = self.writer.add_array if isinstance(value, list) else self.writer.add_uint32
+            add(f"{self.name}.{key}", value)
         self.writer.add_float32(f"{self.name}.rope.freq_base", 1e4)
         self.writer.add_array(f"{self.name}.attention.sliding_window_pattern",
                               [layer % 2 == 0 for layer in range(self.layers)])

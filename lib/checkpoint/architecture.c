@@ -117,7 +117,8 @@ static szg_status check_absent(szg_context *context, const szg_checkpoint *check
                                int64_t index) {
     const layer_weights *layer = &checkpoint->layer[index];
     char path[256];
-    if (!layer->q.weight || checkpoint->family->only) /* another stack's queries */
+    if (!layer->q.weight || checkpoint->family->only ||
+        checkpoint->gguf.alike) /* others' queries */
         return SZG_OK;
     szgi_json_value key = szgi_json_member(checkpoint->settings, checkpoint->decided.kinds);
     if (checkpoint->gguf.families > 0)

@@ -250,6 +250,7 @@ typedef struct gguf_facts {
     int64_t families;                 /* 0: it is no such file, or of no known architecture */
     double amplitude;  /* on rotated queries and keys, besides the rotations' own; 0: none */
     const char *kinds; /* the key that gives each layer's kind, without the architecture's name */
+    bool alike;        /* layers without attention have queries by the same names */
 } gguf_facts;
 
 /* Which key of the configuration decided: NULL where none did. */

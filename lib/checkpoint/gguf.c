@@ -10,13 +10,13 @@
 #include "fold.h"
 #include "gguf_translate.h"
 
-static bool is_sliding(const model_family *family) {
+bool szgi_gguf_is_sliding(const model_family *family) {
     return family->only && strcmp(family->only, "sliding_attention") == 0;
 }
 
 const char *szgi_gguf_of_stack(const model_family *family, const char *key,
                                char text[static GGUF_KEY]) {
-    snprintf(text, GGUF_KEY, "%s%s", key, is_sliding(family) ? "_swa" : "");
+    snprintf(text, GGUF_KEY, "%s%s", key, szgi_gguf_is_sliding(family) ? "_swa" : "");
     return text;
 }
 
@@ -62,8 +62,12 @@ static szg_status translate_latent(gguf_translation *own, gguf_sizes *sizes) {
  * keys. */
 static szg_status translate_own_head(gguf_translation *own, gguf_sizes *out) {
     char key[GGUF_KEY];
-    SZG_TRY(szgi_gguf_integer(own, szgi_gguf_of_stack(own->family, "attention.key_length", key),
-                              &out->head));
+    szgi_gguf_of_stack(own->family, "attention.key_length", key);
+    if (own->architecture->proportional) /* whose files have both */
+        SZG_TRY(szgi_gguf_integer(own, key, &out->head));
+    else
+        SZG_TRY(szgi_gguf_integer(own, szgi_gguf_has(own, key) ? key : "attention.key_length",
+                                  &out->head));
     if (!own->family->own_sizes)
         return szgi_gguf_put_integer(own, "head_dim", out->head);
     SZG_TRY(szgi_gguf_put_integer(own, "global_head_dim", out->head));
@@ -273,6 +277,13 @@ static szg_status translate_notes(gguf_translation *own, const gguf_sizes *sizes
     }
     SZG_TRY(translate_bare_norm(own));
     SZG_TRY(translate_alibi(own, sizes));
+    if (own->architecture->dense_rotates && szgi_gguf_has(own, "attention.layer_norm_rms_epsilon"))
+        own->family->input = INPUT_RMS_GGUF;
+    SZG_TRY(szgi_gguf_switch(own, "attention.value_scale", &value));
+    if (value != 0 && value != 1)
+        SZG_TRY(szgi_text_append(own->context, &own->checkpoint->note,
+                                 "values are multiplied by %.9g (attention.value_scale): left out",
+                                 value));
     if (own->architecture->both_sides)
         SZG_TRY(szgi_json_add_boolean(own->context, own->out, "use_bidirectional_attention", true));
     if (own->family->added_by_head)
@@ -385,16 +396,31 @@ static szg_status translate(gguf_translation *own) {
 }
 
 /* Every stack of the family with the names of GGUF, and which of them the checkpoint is. */
-static szg_status take_family(szg_context *context, szg_checkpoint *checkpoint,
-                              const gguf_architecture *architecture, const char *stack) {
+static szg_status take_family(gguf_translation *own, const char *stack) {
+    static const char *const names[][2] = {{"sliding", "sliding_attention"},
+                                           {"full", "full_attention"}};
+    szg_checkpoint *checkpoint = own->checkpoint;
+    const gguf_architecture *architecture = own->architecture;
     gguf_facts *facts = &checkpoint->gguf;
     const model_family *row;
-    while (facts->families < GGUF_STACKS &&
+    int64_t window = 0;
+    facts->alike = architecture->alike;
+    if (architecture->stacks != STACKS_ONE && szgi_gguf_has(own, "attention.sliding_window"))
+        SZG_TRY(szgi_json_as_integer(own->context, szgi_gguf_value(own, "attention.sliding_window"),
+                                     &window));
+    for (size_t i = 0; i < 2 && window > 0; i++) {
+        model_family *family = &facts->family[facts->families++];
+        *family = *szgi_family_find(architecture->model_type, 0);
+        name_weights(checkpoint, architecture, family);
+        family->stack = names[i][0];
+        family->only = names[i][1];
+    }
+    while (window == 0 && facts->families < GGUF_STACKS &&
            (row = szgi_family_find(architecture->model_type, facts->families))) {
         facts->family[facts->families] = *row;
         name_weights(checkpoint, architecture, &facts->family[facts->families++]);
     }
-    return szgi_stack_choose(context, checkpoint, stack);
+    return szgi_stack_choose(own->context, checkpoint, stack);
 }
 
 /* A number that multiplies a weight beside it (BitNet's and NVFP4 files). */
@@ -422,11 +448,11 @@ static szg_status use_architecture(szg_context *context, szg_checkpoint *checkpo
     char *name = NULL;
     SZG_TRY(refuse_factors(context, checkpoint));
     SZG_TRY(szgi_text_append(context, &name, "%s: metadata", checkpoint->source));
-    szg_status status = take_family(context, checkpoint, architecture, stack);
     gguf_translation own = {.context = context,
                             .checkpoint = checkpoint,
                             .architecture = architecture,
                             .metadata = szgi_gguf_metadata(checkpoint->tensors)};
+    szg_status status = take_family(&own, stack);
     if (status == SZG_OK)
         status = szgi_json_open_object_named(context, name, &checkpoint->config);
     szgi_memory_free(name);

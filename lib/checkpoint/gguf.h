@@ -20,9 +20,13 @@ SZG_CHECK_RESULT szg_status szgi_checkpoint_open_gguf(szg_context *context,
 const char *szgi_gguf_key(const szg_checkpoint *checkpoint, const char *key,
                           char text[static GGUF_KEY]);
 
-/* The numbers that divide the frequencies of `pairs` pairs. SZG_EDATA: the tensor has others. */
+/* Is it the stack of layers that slide? */
+bool szgi_gguf_is_sliding(const model_family *family);
+
+/* The numbers that divide the frequencies of `pairs` pairs. SZG_EDATA: the tensor has fewer, or
+ * more and none may be spare. */
 SZG_CHECK_RESULT szg_status szgi_gguf_read_divisors(szg_context *context, const szgi_tensor *tensor,
-                                                    int64_t pairs, double *out);
+                                                    int64_t pairs, bool spare, double *out);
 
 /* After the rotations are open: takes the frequencies' divisors from tensors that hold them. */
 SZG_CHECK_RESULT szg_status szgi_gguf_divide(szg_context *context, szg_checkpoint *checkpoint);

@@ -102,6 +102,12 @@ static const gguf_architecture architectures[] = {
     HALF("bitnet", "bitnet"),
     HALF("afmoe", "exaone_moe", .sliding = SLIDING_ROTATES, .pattern = 4, .always_slides = true),
     HALF("hy_v3", "hy_v3"),
+    HALF("mimo2", "llama", .stacks = STACKS_BOTH),
+    HALF("step35", "qwen3", .stacks = STACKS_HALVED),
+    HALF("laguna", "qwen3", .stacks = STACKS_SCALED, .pattern = 4, .whole_first = true),
+    HALF("kimi-linear", "deepseek_v2", .unpositioned = true, .mixed = true, .alike = true),
+    INTERLEAVED("cohere2moe", "cohere2", .sliding = SLIDING_ROTATES, .pattern = 4,
+                .whole_first = true, .dense_rotates = true),
     HALF("seed_oss", "seed_oss"),
     HALF("apertus", "apertus"),
     HALF("dots1", "dots1"),
@@ -140,7 +146,6 @@ const gguf_architecture *szgi_gguf_architecture(const char *name) {
 }
 
 #define NO_ATTENTION "it has a recurrence in place of attention"
-#define OTHER_COUNTS "numbers of heads differ from layer to layer"
 #define DRAFTS "it proposes tokens to another model, whose states it reads"
 
 const char *szgi_gguf_refusal(const char *name) {
@@ -157,12 +162,7 @@ const char *szgi_gguf_refusal(const char *name) {
         {"wavtokenizer-dec", "queries and keys of sound come from convolutions"},
         {"jina-bert-v2", "ALiBi acts on lags of both signs"},
         {"deepseek4", "keys are compressed over positions"},
-        {"openelm", OTHER_COUNTS},
-        {"mimo2", OTHER_COUNTS},
-        {"step35", OTHER_COUNTS},
-        {"laguna", OTHER_COUNTS},
-        {"cohere2moe", "its leading dense layers rotate whatever the pattern of the others"},
-        {"kimi-linear", "layers of linear attention have queries and keys by the same names"},
+        {"openelm", "numbers of heads differ from layer to layer"},
         {"talkie", "queries have one gain a head, and norms of the input have none"},
         {"eagle3", DRAFTS},
         {"dflash", DRAFTS},

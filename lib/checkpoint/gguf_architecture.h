@@ -21,6 +21,15 @@ typedef enum sliding_rule {
     SLIDING_UNSCALED, /* rope.scaling acts on the others alone, where any slide (OLMo 3) */
 } sliding_rule;
 
+/* Sliding and full layers are stacks of their own, where any slide: each has one number of heads,
+ * one base and one rotated part. */
+typedef enum stacks_rule {
+    STACKS_ONE,
+    STACKS_BOTH,   /* of their family, or as they are */
+    STACKS_HALVED, /* full layers rotate half of rope.dimension_count (Step 3.5) */
+    STACKS_SCALED, /* rope.scaling acts on full layers alone (Laguna) */
+} stacks_rule;
+
 typedef struct gguf_architecture {
     const char *name, *model_type; /* the family with the same scale, positions and layers */
     szgi_pairing pairing; /* as converted: the rows of LLaMA's q and k are permuted for it */
@@ -46,11 +55,14 @@ typedef struct gguf_architecture {
                           * architecture has no such key */
     double cap;          /* attn_logit_softcapping where no key says so; 0: none */
     bool swin;           /* swin_norm says whether queries and keys read the stream (Chameleon) */
-    bool always_slides;  /* attention.sliding_window must be there */
-    bool proportional;   /* layers of full attention rotate the pairs whose divisor is 1 alone */
-    const char *note;    /* what is to be said of every file; NULL: nothing */
-    bool whole_ramp;     /* YaRN's ramp does not end at whole pairs */
-    bool alibi;          /* ALiBi, whatever the keys say */
+    stacks_rule stacks;
+    bool dense_rotates; /* the first leading_dense_block_count layers do, whatever the pattern */
+    bool alike;         /* layers without attention have queries by the same names */
+    bool always_slides; /* attention.sliding_window must be there */
+    bool proportional;  /* layers of full attention rotate the pairs whose divisor is 1 alone */
+    const char *note;   /* what is to be said of every file; NULL: nothing */
+    bool whole_ramp;    /* YaRN's ramp does not end at whole pairs */
+    bool alibi;         /* ALiBi, whatever the keys say */
     multiplier_rule multiplier;
     /* What grows with the position: its factor and length where no key says so (Llama 4), or where
      * attention.temperature_length is (0: the key decides whether it acts). */

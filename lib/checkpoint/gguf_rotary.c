@@ -41,6 +41,10 @@ static szg_status translate_sliding(gguf_translation *own, const gguf_sizes *siz
     }
     own->family->scaled_if_full = rule == SLIDING_UNSCALED;
     SZG_TRY(szgi_gguf_sliding_kinds(own, sizes->layers));
+    if (architecture->dense_rotates) {
+        own->family->skips = SKIP_LISTED;
+        SZG_TRY(szgi_gguf_skips(own, sizes->layers));
+    }
     if (rule != SLIDING_BASES)
         return SZG_OK;
     own->family->bases = BASE_GEMMA;
@@ -170,6 +174,10 @@ static szg_status translate_scaling(gguf_translation *own) {
         SZG_TRY(szgi_json_as_text(own->context, szgi_gguf_value(own, "rope.scaling.type"), &type));
     SZG_TRY(szgi_gguf_switch(own, szgi_gguf_has(own, current) ? current : old, &factor));
     SZG_TRY(szgi_gguf_positive_or(own, "rope.scaling.attn_factor", 1, &amplitude));
+    if (own->architecture->stacks == STACKS_SCALED && szgi_gguf_is_sliding(own->family)) {
+        own->checkpoint->gguf.amplitude = 1;
+        return SZG_OK;
+    }
     bool linear = strcmp(type, "linear") == 0, yarn = strcmp(type, "yarn") == 0;
     bool none = strcmp(type, "none") == 0, by_tensor = strcmp(type, "longrope") == 0;
     if (!linear && !yarn && !none && !by_tensor)
@@ -178,6 +186,8 @@ static szg_status translate_scaling(gguf_translation *own) {
                               SHOWN(type));
     own->checkpoint->gguf.amplitude = yarn ? 0 : amplitude;
     if (yarn || (linear && factor != 0 && factor != 1)) {
+        if (own->architecture->stacks == STACKS_BOTH || own->architecture->stacks == STACKS_HALVED)
+            return szgi_gguf_refuse(own, "rope.scaling.type"); /* of which layers? */
         SZG_TRY(szgi_config_positive(
             own->context, szgi_gguf_value(own, szgi_gguf_has(own, current) ? current : old),
             &factor));
@@ -224,7 +234,7 @@ static szg_status translate_proportional(gguf_translation *own, const gguf_sizes
     if (factor != 0 && factor != 1)
         return szgi_gguf_refuse(own, "rope.scaling.factor");
     SZG_TRY(szgi_memory_alloc(own->context, pairs, &divisor));
-    szg_status status = szgi_gguf_read_divisors(own->context, tensor, pairs, divisor);
+    szg_status status = szgi_gguf_read_divisors(own->context, tensor, pairs, false, divisor);
     while (status == SZG_OK && turned < pairs && divisor[turned] == 1)
         turned++;
     for (int64_t t = turned; t < pairs && status == SZG_OK; t++)
@@ -275,8 +285,11 @@ szg_status szgi_gguf_rotary(gguf_translation *own, const gguf_sizes *sizes) {
         SZG_TRY(translate_proportional(own, sizes));
         return translate_base(own, sizes, sizes->head);
     }
-    SZG_TRY(szgi_gguf_integer_or(own, szgi_gguf_of_stack(own->family, "rope.dimension_count", key),
-                                 sizes->head, &rotary));
+    SZG_TRY(szgi_gguf_integer_or(own, "rope.dimension_count", sizes->head, &rotary));
+    szgi_gguf_of_stack(own->family, "rope.dimension_count", key);
+    SZG_TRY(szgi_gguf_integer_or(own, key, rotary, &rotary));
+    if (own->architecture->stacks == STACKS_HALVED && !szgi_gguf_is_sliding(own->family))
+        rotary /= 2;
     if (own->family->layout != LAYOUT_LATENT) {
         own->family->partial = PARTIAL_DIM;
         SZG_TRY(szgi_gguf_put_integer(own, "rotary_dim", rotary));

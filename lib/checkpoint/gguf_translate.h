@@ -54,6 +54,8 @@ const char *szgi_gguf_original_key(gguf_translation *own);
 SZG_CHECK_RESULT szg_status szgi_gguf_kinds(gguf_translation *own, const gguf_sizes *sizes);
 /* Which layers slide. */
 SZG_CHECK_RESULT szg_status szgi_gguf_sliding_kinds(gguf_translation *own, int64_t layers);
+/* Which layers rotate: those that slide, and the leading dense ones. */
+SZG_CHECK_RESULT szg_status szgi_gguf_skips(gguf_translation *own, int64_t layers);
 /* Is the layer one of the stack's? */
 SZG_CHECK_RESULT szg_status szgi_gguf_in_stack(gguf_translation *own, int64_t layer, bool *out);
 

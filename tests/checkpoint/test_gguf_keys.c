@@ -150,6 +150,31 @@ START_TEST(pairs_that_rotate_are_told_by_divisors) {
 }
 END_TEST
 
+/* A stack by a name that the architecture has not, and one that the file lacks. */
+START_TEST(stacks_are_chosen_by_name) {
+    static const char *const wanted[][3] = {
+        {"gemma4", "encoder", "model_type 'gemma4' has no stack called 'encoder'"},
+        {"llama", "full", "model_type 'llama' has no stack called 'full'"},
+        {"t5", "decoder", "no tensor is called *dec.blk.N.attn_q.weight"}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices),
+                                                .stack = wanted[i][1]};
+        test_model model;
+        gguf_file file;
+        szg_checkpoint *checkpoint;
+        fill_small(&file, &model, wanted[i][0]);
+        gguf_write(&file, scratch_path("model.gguf"));
+        szg_status status = szg_checkpoint_open_chosen(test_context(), scratch_path("model.gguf"),
+                                                       &choices, &checkpoint);
+        ck_assert_int_eq(status, i < 2 ? SZG_EINVAL : SZG_EDATA);
+        ck_assert_msg(strstr(szg_context_message(test_context()), wanted[i][2]), "%s",
+                      szg_context_message(test_context()));
+        gguf_free(&file);
+        model_close(&model);
+    }
+}
+END_TEST
+
 /* What multiplies a weight would be missed. */
 START_TEST(factors_beside_weights_are_refused) {
     test_model model;
@@ -210,6 +235,12 @@ START_TEST(bad_keys_are_named) {
          "qwen2vl.rope.dimension_sections: is an integer, not an array"},
         {"granitehybrid", TXT("rope.scaling.finetuned", "x"),
          "granitehybrid.attention.scale: is missing"},
+        {"gemma4", INT("leading", 1),
+         "gemma4.attention.sliding_window_pattern: is missing, and nothing is assumed"},
+        {"mimo2", INT("attention.sliding_window", 8),
+         "mimo2.attention.sliding_window_pattern: is missing, and nothing is assumed"},
+        {"mimo2", TXT("attention.sliding_window", "8"),
+         "mimo2.attention.sliding_window: is a text"},
         {"gemma4", INT("attention.sliding_window_pattern", 0),
          "gemma4.attention.sliding_window_pattern: is 0, and must be at least 1"},
         {"gemma4", INT("attention.sliding_window_pattern", 2),
@@ -331,9 +362,9 @@ START_TEST(other_files_are_weights) {
         {"general.architecture", "rwkv7",
          "general.architecture 'rwkv7' is not read by szego: it has a recurrence in "
          "place of attention"},
-        {"general.architecture", "mimo2",
-         "general.architecture 'mimo2' is not read by szego: numbers of heads differ from layer to "
-         "layer"},
+        {"general.architecture", "openelm",
+         "general.architecture 'openelm' is not read by szego: numbers of heads differ from layer "
+         "to layer"},
         {"general.architecture", "other", "general.architecture 'other' is not known to szego"},
         {"general.name", "x", "the metadata have no general.architecture"}};
     gguf_file file;
@@ -389,6 +420,7 @@ TEST_FILE("gguf_keys") {
     test_add(suite, "bad_divisors_are_refused", bad_divisors_are_refused);
     test_add(suite, "pairs_that_rotate_are_told_by_divisors",
              pairs_that_rotate_are_told_by_divisors);
+    test_add(suite, "stacks_are_chosen_by_name", stacks_are_chosen_by_name);
     test_add(suite, "factors_beside_weights_are_refused", factors_beside_weights_are_refused);
     test_add(suite, "bad_keys_are_named", bad_keys_are_named);
     test_add(suite, "contradictions_are_named", contradictions_are_named);
