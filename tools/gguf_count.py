@@ -213,4 +213,5 @@ def count(szego):
             kinds[kind] += 1
             print(f"{name}: {kind}{why and ': ' + why}")
     print(f"gguf-oracle: {len(names)} architectures: " + ", ".join(f"{kinds[kind]} {kind}" for kind in kinds))
+    print(f"gguf-oracle: {len(names) - kinds['wrong']} passed, {kinds['wrong']} failed")
     return 1 if kinds["wrong"] or not kinds["right"] else 0
