@@ -13,7 +13,6 @@ static const gguf_architecture architectures[] = {
     HALF("nomic-bert-moe", "nomic_bert"),
     HALF("modern-bert", "modernbert", .sliding = SLIDING_BASES, .pattern = 3, .whole_first = true),
     HALF("eurobert", "eurobert"),
-    INTERLEAVED("neo-bert", "llama", .looks_ahead = true),
     HALF("jina-bert-v3", "nomic_bert"),
     HALF("t5", "t5"), /* mT5 and UMT5 too */
     HALF("t5encoder", "t5"),
@@ -161,6 +160,9 @@ const char *szgi_gguf_refusal(const char *name) {
         {"clip", "it makes tokens of images or sound for another model"},
         {"wavtokenizer-dec", "queries and keys of sound come from convolutions"},
         {"jina-bert-v2", "ALiBi acts on lags of both signs"},
+        {"neo-bert",
+         "its converter keeps q, k and v of each head together, and llama.cpp reads all "
+         "q, all k, all v"},
         {"deepseek4", "keys are compressed over positions"},
         {"openelm", "numbers of heads differ from layer to layer"},
         {"talkie", "queries have one gain a head, and norms of the input have none"},

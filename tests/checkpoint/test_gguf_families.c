@@ -200,7 +200,7 @@ static const conversion conversions[] = {
               NUM("attention.value_scale", 0.5)}},
     {"cohere2", "cohere2moe",
      .keys = {BASE(5e4), WINDOW, SLIDING("10"), INT("leading_dense_block_count", 1)}},
-    {"eurobert", "neo-bert", .rows = PERMUTED, .keys = {BASE(2.5e5)}},
+    {"eurobert", "llama-embed", .rows = PERMUTED, .keys = {BASE(2.5e5)}},
     {"nomic_bert", "jina-bert-v3", .keys = {BASE(1e3)}},
     {"bloom", "jais", .rows = HEADS_FUSED, .scale = {0.25, 0.5},
      .keys = {NUM("attention.max_alibi_bias", 8)}},
