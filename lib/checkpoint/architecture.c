@@ -117,9 +117,18 @@ static szg_status check_absent(szg_context *context, const szg_checkpoint *check
                                int64_t index) {
     const layer_weights *layer = &checkpoint->layer[index];
     char path[256];
-    if (!layer->q.weight || checkpoint->family->only) /* another stack's queries */
+    if (!layer->q.weight || checkpoint->family->only ||
+        checkpoint->gguf.alike) /* others' queries */
         return SZG_OK;
     szgi_json_value key = szgi_json_member(checkpoint->settings, checkpoint->decided.kinds);
+    if (checkpoint->gguf.families > 0)
+        return szgi_json_fail(
+            context, key,
+            "makes layer %" PRId64 " one of '%s', without queries and keys, but "
+            "tensor %s is there: gguf-set-metadata changes %s.%s (PyPI: gguf), and a converter "
+            "writes it where the file has none",
+            index, SHOWN(layer->absent), layer->q.weight->name, checkpoint->model_type,
+            checkpoint->gguf.kinds ? checkpoint->gguf.kinds : checkpoint->decided.kinds);
     szgi_json_path(key, path, sizeof path);
     return szgi_json_fail(context, key,
                           "makes layer %" PRId64 " one of '%s', without queries and keys, but "
@@ -312,7 +321,7 @@ static szg_status separate_key_heads(szg_context *context, szg_checkpoint *check
 static szg_status resolve_key_heads(szg_context *context, szg_checkpoint *checkpoint) {
     weight_layout layout = checkpoint->family->layout;
     bool grouped = checkpoint->family->positions == POSITION_ROTARY ||
-                   checkpoint->family == &checkpoint->gguf.family; /* its files always say */
+                   checkpoint->gguf.families > 0; /* its files always say */
     checkpoint->key_heads = checkpoint->heads;
     if (layout == LAYOUT_FALCON || layout == LAYOUT_BIGCODE)
         SZG_TRY(fused_key_heads(context, checkpoint));

@@ -70,10 +70,17 @@ static szgi_json_value choose_settings(const szg_checkpoint *checkpoint, szgi_js
                                                                                             : root;
 }
 
+/* Stack number `at` of the family; NULL: it has no more. */
+static const model_family *stack_at(const szg_checkpoint *checkpoint, int64_t at) {
+    if (checkpoint->gguf.families > 0)
+        return at < checkpoint->gguf.families ? &checkpoint->gguf.family[at] : NULL;
+    return szgi_family_find(checkpoint->model_type, at);
+}
+
 /* The first stack from number *at on that the file has; NULL: there is none. */
 static const model_family *next_stack(const szg_checkpoint *checkpoint, int64_t *at) {
     const model_family *family;
-    while ((family = szgi_family_find(checkpoint->model_type, (*at)++)))
+    while ((family = stack_at(checkpoint, (*at)++)))
         if (szgi_stack_is_there(checkpoint, family))
             break;
     return family;
@@ -107,14 +114,13 @@ static szg_status name_stack(szg_context *context, szg_checkpoint *checkpoint) {
     return SZG_OK;
 }
 
-/* The family's stack of that name; where none is named, the first one that the file has. */
-static szg_status find_stack(szg_context *context, szg_checkpoint *checkpoint, const char *stack) {
+szg_status szgi_stack_choose(szg_context *context, szg_checkpoint *checkpoint, const char *stack) {
     int64_t first = 0;
     const model_family *family = stack ? NULL : next_stack(checkpoint, &first);
     if (!family)
-        family = szgi_family_find(checkpoint->model_type, 0);
+        family = stack_at(checkpoint, 0);
     for (int64_t i = 0; family && stack && !(family->stack && strcmp(family->stack, stack) == 0);)
-        family = szgi_family_find(checkpoint->model_type, ++i);
+        family = stack_at(checkpoint, ++i);
     checkpoint->family = family;
     if (family && family->stack)
         SZG_TRY(name_stack(context, checkpoint));
@@ -143,7 +149,7 @@ static szg_status find_family(szg_context *context, szg_checkpoint *checkpoint, 
     SZG_TRY(
         szgi_json_as_text(context, szgi_json_member(checkpoint->settings, "model_type"), &type));
     SZG_TRY(szgi_memory_copy_text(context, type, &checkpoint->model_type));
-    return find_stack(context, checkpoint, stack);
+    return szgi_stack_choose(context, checkpoint, stack);
 }
 
 static szg_status resolve(szg_context *context, szg_checkpoint *checkpoint) {
@@ -311,7 +317,7 @@ static szg_status open_gguf(szg_context *context, szg_checkpoint *checkpoint, co
                          "%s: --set changes config.json, and a GGUF file has its configuration in "
                          "its metadata: gguf-set-metadata changes these (PyPI: gguf)",
                          file);
-    return szgi_checkpoint_open_gguf(context, checkpoint, file, choices->config);
+    return szgi_checkpoint_open_gguf(context, checkpoint, file, choices);
 }
 
 /* The architecture of configured tensors that are not GGUF's. path NULL: they are in memory. */

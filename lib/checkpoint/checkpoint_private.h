@@ -127,6 +127,7 @@ typedef enum input_rule {
     INPUT_LAYER_BEFORE,          /* self_attn_layer_norm (mBART, Whisper) */
     INPUT_LAYER_BEFORE_CROSS,    /* encoder_attn_layer_norm; keys: the encoder's last norm */
     INPUT_RMS_GGUF,              /* attn_norm; 1 + w is what the converter wrote */
+    INPUT_RMS_CROSS_GGUF,        /* cross_attn_norm; keys: the encoder's last norm */
     INPUT_LAYER_GGUF,            /* the same with a mean */
     INPUT_LAYER_BERT_GGUF,       /* layer_output_norm of the layer before, or token_embd_norm */
     INPUT_LAYER_MODERNBERT_GGUF, /* attn_norm; layer 0 has token_embd_norm alone */
@@ -242,10 +243,14 @@ typedef struct latent_sizes {
 } latent_sizes;
 
 /* What a GGUF file changes. */
+enum { GGUF_STACKS = 3 };
 typedef struct gguf_facts {
-    model_family family; /* the row of its family, with the names and the layout of GGUF */
-    double amplitude;    /* on rotated queries and keys, besides the rotations' own; 0: none */
-    const char *kinds;   /* the key that gives each layer's kind, without the architecture's name */
+    model_family family[GGUF_STACKS]; /* the rows of its family, with the names and the layout of
+                                       * GGUF */
+    int64_t families;                 /* 0: it is no such file, or of no known architecture */
+    double amplitude;  /* on rotated queries and keys, besides the rotations' own; 0: none */
+    const char *kinds; /* the key that gives each layer's kind, without the architecture's name */
+    bool alike;        /* layers without attention have queries by the same names */
 } gguf_facts;
 
 /* Which key of the configuration decided: NULL where none did. */
@@ -260,7 +265,7 @@ struct szg_checkpoint {
         *left_out; /* what is said of the model, and what W_Q^T W_K leaves out; NULL: nothing */
     char *said;    /* both, with "; " between */
     szgi_safetensors *tensors;
-    bool in_memory; /* nothing tells whether the numbers are those of an earlier call */
+    bool in_memory;             /* nothing tells whether the numbers are those of an earlier call */
     szgi_json *config;          /* NULL: none */
     szgi_json_value settings;   /* the object in it that describes the attention stack */
     const model_family *family; /* NULL: unknown */
@@ -338,6 +343,12 @@ SZG_CHECK_RESULT szg_status szgi_config_watch(szg_context *context, szgi_json *c
 SZG_CHECK_RESULT szg_status szgi_config_check(szg_context *context,
                                               const szg_checkpoint *checkpoint,
                                               const char *const *set, int64_t count);
+
+/* ---- checkpoint.c ---- */
+
+/* Takes the family's stack of that name; where none is named, the first one that the file has. */
+SZG_CHECK_RESULT szg_status szgi_stack_choose(szg_context *context, szg_checkpoint *checkpoint,
+                                              const char *stack);
 
 /* ---- quantised.c ---- */
 

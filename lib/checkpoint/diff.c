@@ -191,7 +191,7 @@ typedef struct diff_job {
 } diff_job;
 
 static bool is_gguf(const szg_checkpoint *checkpoint) {
-    return checkpoint->family == &checkpoint->gguf.family;
+    return checkpoint->gguf.families > 0;
 }
 
 /* Does one of both keep the two dimensions of a pair side by side, where the other has them half a

@@ -71,6 +71,7 @@ static const input_norm norms[] = {
     [INPUT_LAYER_BEFORE_CROSS] =
         LAYER_NORM("encoder_attn_layer_norm", .keys = "encoder.layer_norm"),
     [INPUT_RMS_GGUF] = RMS_NORM("attn_norm"),
+    [INPUT_RMS_CROSS_GGUF] = RMS_NORM("cross_attn_norm", .keys = "enc.output_norm"),
     [INPUT_LAYER_GGUF] = LAYER_NORM("attn_norm"),
     [INPUT_LAYER_FALCON_GGUF] = LAYER_NORM("attn_norm_2", .other = "attn_norm"),
     [INPUT_LAYER_BERT_GGUF] =
@@ -85,7 +86,10 @@ input_rule szgi_fold_rule_of_gguf(input_rule rule) {
     case INPUT_RMS_PLUS_ONE:
     case INPUT_RMS_OPERATOR:
     case INPUT_RMS_ATTENTION:
+    case INPUT_RMS_T5:
         return INPUT_RMS_GGUF;
+    case INPUT_RMS_T5_CROSS:
+        return INPUT_RMS_CROSS_GGUF;
     case INPUT_LAYER:
     case INPUT_LAYER_PLUS_ONE:
     case INPUT_LAYER_LN1:

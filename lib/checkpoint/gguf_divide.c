@@ -7,11 +7,10 @@
 #include "formats/gguf.h"
 #include "gguf.h"
 
-/* The divisors of `pairs` pairs. */
-static szg_status read_divisors(szg_context *context, const szgi_tensor *tensor, int64_t pairs,
-                                double *out) {
+szg_status szgi_gguf_read_divisors(szg_context *context, const szgi_tensor *tensor, int64_t pairs,
+                                   bool spare, double *out) {
     char shape[64];
-    if (tensor->dims != 1 || tensor->count != pairs)
+    if (tensor->dims != 1 || tensor->count < pairs || (tensor->count > pairs && !spare))
         return szgi_fail(context, SZG_EDATA,
                          "%s: tensor %s: has shape %s, and %" PRId64 " rotary pairs need as many "
                          "divisors",
@@ -85,7 +84,8 @@ static szg_status replace(szg_context *context, const szg_checkpoint *checkpoint
     if (strcmp(divisors->name, "rope_freqs.weight") != 0)
         SZG_TRY(original_length(context, checkpoint, &rotation->length));
     SZG_TRY(szgi_memory_alloc(context, rotary.pairs, &divisor));
-    szg_status status = read_divisors(context, divisors, rotary.pairs, divisor);
+    szg_status status =
+        szgi_gguf_read_divisors(context, divisors, rotary.pairs, checkpoint->family->only, divisor);
     for (int64_t t = 0; t < rotary.pairs && status == SZG_OK; t++)
         rotation->theta[t] /= divisor[t];
     szgi_memory_free(divisor);
@@ -96,7 +96,10 @@ szg_status szgi_gguf_divide(szg_context *context, szg_checkpoint *checkpoint) {
     const szgi_tensor *divisors;
     layer_rotation *first = &checkpoint->rotation[0];
     double *amplitude = &checkpoint->gguf.amplitude;
-    if (checkpoint->rotations == 0 || checkpoint->family != &checkpoint->gguf.family)
+    /* Sliding layers have no divisors; those of Gemma 4's others are in its configuration. */
+    if (checkpoint->family->own_sizes || szgi_gguf_is_sliding(checkpoint->family))
+        return SZG_OK;
+    if (checkpoint->rotations == 0 || checkpoint->gguf.families == 0)
         return SZG_OK;
     *amplitude = *amplitude > 0 ? *amplitude : 1;
     if (*amplitude != 1)

@@ -22,6 +22,7 @@ bool szgi_gguf_has(gguf_translation *own, const char *key) {
 szg_status szgi_gguf_integer(gguf_translation *own, const char *key, int64_t *out) {
     szgi_json_value value = szgi_gguf_value(own, key);
     int64_t other, count = szgi_json_count(value);
+    bool belongs, first = true;
     *out = 0;
     if (szgi_json_kind_of(value) != SZGI_JSON_ARRAY)
         SZG_TRY(szgi_json_as_integer(own->context, value, out));
@@ -29,8 +30,12 @@ szg_status szgi_gguf_integer(gguf_translation *own, const char *key, int64_t *ou
         SZG_TRY(szgi_json_as_integer(own->context, szgi_json_element(value, i), &other));
         if (other == 0 && own->family->mixed)
             continue;
-        if (i == 0 || *out == 0)
+        SZG_TRY(szgi_gguf_in_stack(own, i, &belongs));
+        if (!belongs)
+            continue;
+        if (first || *out == 0)
             *out = other;
+        first = false;
         if (other != *out)
             return szgi_json_fail(own->context, value,
                                   "differs from layer to layer (%" PRId64 " and %" PRId64
@@ -73,6 +78,11 @@ szg_status szgi_gguf_put_real(gguf_translation *own, const char *key, double val
     return szgi_json_add_real(own->context, own->out, key, value);
 }
 
+szg_status szgi_gguf_require(gguf_translation *own, const char *key) {
+    return szgi_json_fail(own->context, szgi_gguf_value(own, key),
+                          "is missing, and nothing is assumed: convert the model again");
+}
+
 szg_status szgi_gguf_refuse(gguf_translation *own, const char *key) {
     return szgi_json_fail(own->context, szgi_gguf_value(own, key),
                           "is not known to szego for '%s': --config none gives the singular values "
@@ -90,6 +100,13 @@ const char *szgi_gguf_key(const szg_checkpoint *checkpoint, const char *key,
     const struct {
         const char *key, *name; /* NULL: no key of the file */
     } names[] = {{"num_hidden_layers", "block_count"},
+                 {"num_decoder_layers", "decoder_block_count"},
+                 {"global_head_dim", "attention.key_length"},
+                 {"position_embedding_type", "rope.scaling.finetuned"},
+                 {"rope.dimension_sections", "rope.dimension_sections"},
+                 {"partial_rotary_factor", NULL},
+                 {"attention_k_eq_v", NULL},
+                 {"no_rope_layers", "attention.sliding_window_pattern"},
                  {TRAINED_LENGTH_KEY, "context_length"},
                  {"num_attention_heads", "attention.head_count"},
                  {"num_key_value_heads", "attention.head_count_kv"},
@@ -113,15 +130,23 @@ const char *szgi_gguf_key(const szg_checkpoint *checkpoint, const char *key,
                  {"full_attention_interval", "full_attention_interval"},
                  {"layer_types", checkpoint->gguf.kinds},
                  {"qk_nope_head_dim, qk_rope_head_dim", "attention.key_length_mla"}};
-    if (!key || checkpoint->family != &checkpoint->gguf.family)
+    const char *const sliding[] = {"head_dim", "rope_theta", "rotary_dim", NULL};
+    if (!key || checkpoint->gguf.families == 0)
         return key;
     if (strcmp(key, "model_type") == 0)
         return "general.architecture";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i].key, key) != 0)
             continue;
-        snprintf(text, GGUF_KEY, "%s.%s", checkpoint->model_type,
-                 names[i].name ? names[i].name : "");
+        char own[GGUF_KEY] = "";
+        bool by_stack = false;
+        for (const char *const *other = sliding; *other; other++)
+            by_stack = by_stack || strcmp(key, *other) == 0;
+        if (names[i].name && by_stack)
+            szgi_gguf_of_stack(checkpoint->family, names[i].name, own);
+        else if (names[i].name)
+            snprintf(own, sizeof own, "%s", names[i].name);
+        snprintf(text, GGUF_KEY, "%s.%.*s", checkpoint->model_type, GGUF_KEY / 2, own);
         return szgi_json_has(szgi_gguf_metadata(checkpoint->tensors), text) ? text : NULL;
     }
     return key;

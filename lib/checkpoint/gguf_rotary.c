@@ -1,9 +1,11 @@
 /* Rotary positions of a GGUF file, from its metadata. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "gguf_translate.h"
 
@@ -20,8 +22,12 @@ static szg_status translate_sliding(gguf_translation *own, const gguf_sizes *siz
     if (szgi_gguf_has(own, "attention.sliding_window"))
         SZG_TRY(szgi_json_as_integer(own->context, szgi_gguf_value(own, "attention.sliding_window"),
                                      &window));
+    if (architecture->always_slides && window == 0)
+        return szgi_gguf_require(own, "attention.sliding_window");
     if (window > 1)
         SZG_TRY(szgi_gguf_put_integer(own, "sliding_window", window));
+    if (own->family->only) /* whose base is its own, and whose layers are known */
+        return SZG_OK;
     if (rule != SLIDING_BASES) {
         SZG_TRY(szgi_gguf_positive_or(own, "rope.freq_base_swa", base, &local));
         if (local != base)
@@ -34,7 +40,11 @@ static szg_status translate_sliding(gguf_translation *own, const gguf_sizes *siz
         return SZG_OK;
     }
     own->family->scaled_if_full = rule == SLIDING_UNSCALED;
-    SZG_TRY(szgi_gguf_sliding_kinds(own, sizes));
+    SZG_TRY(szgi_gguf_sliding_kinds(own, sizes->layers));
+    if (architecture->dense_rotates) {
+        own->family->skips = SKIP_LISTED;
+        SZG_TRY(szgi_gguf_skips(own, sizes->layers));
+    }
     if (rule != SLIDING_BASES)
         return SZG_OK;
     own->family->bases = BASE_GEMMA;
@@ -58,7 +68,10 @@ static szg_status stretch_base(gguf_translation *own, int64_t rotary, double *ba
 
 static szg_status translate_base(gguf_translation *own, const gguf_sizes *sizes, int64_t rotary) {
     double base;
+    char key[GGUF_KEY];
     SZG_TRY(szgi_gguf_positive_or(own, "rope.freq_base", default_base, &base));
+    SZG_TRY(szgi_gguf_positive_or(own, szgi_gguf_of_stack(own->family, "rope.freq_base", key), base,
+                                  &base));
     if (!szgi_gguf_has(own, "rope.freq_base"))
         SZG_TRY(szgi_text_append(own->context, &own->checkpoint->note,
                                  "the file has no %s.rope.freq_base: llama.cpp's 10000 is taken",
@@ -161,6 +174,10 @@ static szg_status translate_scaling(gguf_translation *own) {
         SZG_TRY(szgi_json_as_text(own->context, szgi_gguf_value(own, "rope.scaling.type"), &type));
     SZG_TRY(szgi_gguf_switch(own, szgi_gguf_has(own, current) ? current : old, &factor));
     SZG_TRY(szgi_gguf_positive_or(own, "rope.scaling.attn_factor", 1, &amplitude));
+    if (own->architecture->stacks == STACKS_SCALED && szgi_gguf_is_sliding(own->family)) {
+        own->checkpoint->gguf.amplitude = 1;
+        return SZG_OK;
+    }
     bool linear = strcmp(type, "linear") == 0, yarn = strcmp(type, "yarn") == 0;
     bool none = strcmp(type, "none") == 0, by_tensor = strcmp(type, "longrope") == 0;
     if (!linear && !yarn && !none && !by_tensor)
@@ -169,6 +186,8 @@ static szg_status translate_scaling(gguf_translation *own) {
                               SHOWN(type));
     own->checkpoint->gguf.amplitude = yarn ? 0 : amplitude;
     if (yarn || (linear && factor != 0 && factor != 1)) {
+        if (own->architecture->stacks == STACKS_BOTH || own->architecture->stacks == STACKS_HALVED)
+            return szgi_gguf_refuse(own, "rope.scaling.type"); /* of which layers? */
         SZG_TRY(szgi_config_positive(
             own->context, szgi_gguf_value(own, szgi_gguf_has(own, current) ? current : old),
             &factor));
@@ -177,15 +196,100 @@ static szg_status translate_scaling(gguf_translation *own) {
     return SZG_OK;
 }
 
+/* M-RoPE, where two of the sections are not empty. */
+static szg_status translate_sections(gguf_translation *own) {
+    static const char key[] = "rope.dimension_sections";
+    szgi_json_value sections = szgi_gguf_value(own, key);
+    int64_t pairs;
+    if (!szgi_gguf_has(own, key))
+        return SZG_OK;
+    if (own->family->pairing == SZGI_PAIRING_INTERLEAVED)
+        return szgi_gguf_refuse(own, key); /* GLM's models of images pair otherwise */
+    SZG_TRY(szgi_json_as_array(own->context, sections));
+    for (int64_t i = 0; i < 2; i++) {
+        if (i >= szgi_json_count(sections))
+            return SZG_OK;
+        SZG_TRY(szgi_json_as_integer(own->context, szgi_json_element(sections, i), &pairs));
+        if (pairs <= 0)
+            return SZG_OK;
+    }
+    own->checkpoint->sections = sections;
+    own->checkpoint->sections_key = key;
+    return SZG_OK;
+}
+
+/* Divisors of 1, and then of 10^30, which leave a pair as it is: "proportional" in transformers. */
+static szg_status translate_proportional(gguf_translation *own, const gguf_sizes *sizes) {
+    static const char name[] = "rope_freqs.weight";
+    const szgi_tensor *tensor = szgi_safetensors_find(own->checkpoint->tensors, name);
+    int64_t pairs = sizes->head / 2, turned = 0;
+    szgi_json *scaling;
+    double *divisor, factor;
+    if (!tensor)
+        return szgi_fail(own->context, SZG_EDATA,
+                         "%s: tensor %s: is missing, and tells which pairs of a head rotate: "
+                         "convert the model again",
+                         own->checkpoint->source, name);
+    SZG_TRY(szgi_gguf_switch(own, "rope.scaling.factor", &factor));
+    if (factor != 0 && factor != 1)
+        return szgi_gguf_refuse(own, "rope.scaling.factor");
+    SZG_TRY(szgi_memory_alloc(own->context, pairs, &divisor));
+    szg_status status = szgi_gguf_read_divisors(own->context, tensor, pairs, false, divisor);
+    while (status == SZG_OK && turned < pairs && divisor[turned] == 1)
+        turned++;
+    for (int64_t t = turned; t < pairs && status == SZG_OK; t++)
+        if (!(divisor[t] >= 1e29 && divisor[t] <= 1e31))
+            status = szgi_fail(own->context, SZG_EDATA,
+                               "%s: tensor %s: divisor %" PRId64 " is %.9g, and szego knows 1, for "
+                               "pairs that rotate, and then 1e30, for those that do not, alone",
+                               tensor->file, name, t, divisor[t]);
+    szgi_memory_free(divisor);
+    SZG_TRY(status);
+    double share = (double)turned / (double)pairs;
+    while ((int64_t)(share * (double)pairs) < turned) /* the quotient was rounded down */
+        share = nextafter(share, 2);
+    own->family->partial = PARTIAL_WHOLE;
+    SZG_TRY(szgi_gguf_put_real(own, "partial_rotary_factor", share));
+    SZG_TRY(szgi_json_open_object(own->context, &scaling));
+    status = szgi_json_add_text(own->context, scaling, "rope_type", "proportional");
+    if (status == SZG_OK)
+        return szgi_json_add(own->context, own->out, "rope_scaling", &scaling);
+    szgi_json_close(&scaling);
+    return status;
+}
+
+/* rope.scaling.finetuned switches the rotation (Granite). */
+static szg_status translate_switch(gguf_translation *own, bool *rotates) {
+    static const char key[] = "rope.scaling.finetuned";
+    *rotates = true;
+    if (!own->architecture->finetuned)
+        return SZG_OK;
+    if (szgi_gguf_has(own, key))
+        SZG_TRY(szgi_json_as_boolean(own->context, szgi_gguf_value(own, key), rotates));
+    own->family->skips = SKIP_ALL;
+    return szgi_json_add_text(own->context, own->out, "position_embedding_type",
+                              *rotates ? "rope" : "none");
+}
+
 szg_status szgi_gguf_rotary(gguf_translation *own, const gguf_sizes *sizes) {
     int64_t rotary;
+    char key[GGUF_KEY];
+    bool rotates;
     own->family->pairing = own->architecture->pairing;
     own->family->interleave = NULL;
-    if (own->family->pairing == SZGI_PAIRING_INTERLEAVED &&
-        szgi_gguf_has(own, "rope.dimension_sections"))
-        return szgi_gguf_refuse(
-            own, "rope.dimension_sections"); /* GLM's models of images pair otherwise */
+    SZG_TRY(translate_switch(own, &rotates));
+    if (!rotates)
+        return SZG_OK;
+    SZG_TRY(translate_sections(own));
+    if (own->architecture->proportional && own->family->own_sizes) {
+        SZG_TRY(translate_proportional(own, sizes));
+        return translate_base(own, sizes, sizes->head);
+    }
     SZG_TRY(szgi_gguf_integer_or(own, "rope.dimension_count", sizes->head, &rotary));
+    szgi_gguf_of_stack(own->family, "rope.dimension_count", key);
+    SZG_TRY(szgi_gguf_integer_or(own, key, rotary, &rotary));
+    if (own->architecture->stacks == STACKS_HALVED && !szgi_gguf_is_sliding(own->family))
+        rotary /= 2;
     if (own->family->layout != LAYOUT_LATENT) {
         own->family->partial = PARTIAL_DIM;
         SZG_TRY(szgi_gguf_put_integer(own, "rotary_dim", rotary));

@@ -38,8 +38,13 @@ SZG_CHECK_RESULT szg_status szgi_gguf_put_integer(gguf_translation *own, const c
                                                   int64_t value);
 SZG_CHECK_RESULT szg_status szgi_gguf_put_real(gguf_translation *own, const char *key,
                                                double value);
+/* SZG_EDATA: the key is missing, and nothing is assumed. */
+SZG_CHECK_RESULT szg_status szgi_gguf_require(gguf_translation *own, const char *key);
 /* SZG_EDATA: szego does not know what the key does in this architecture. */
 SZG_CHECK_RESULT szg_status szgi_gguf_refuse(gguf_translation *own, const char *key);
+/* The key that decides for the layers of this stack: KEY_swa of those that slide. */
+const char *szgi_gguf_of_stack(const model_family *family, const char *key,
+                               char text[static GGUF_KEY]);
 /* The key of the length that the model was first trained for. */
 const char *szgi_gguf_original_key(gguf_translation *own);
 
@@ -48,7 +53,11 @@ const char *szgi_gguf_original_key(gguf_translation *own);
 /* Which layers have attention, in families where some have not. */
 SZG_CHECK_RESULT szg_status szgi_gguf_kinds(gguf_translation *own, const gguf_sizes *sizes);
 /* Which layers slide. */
-SZG_CHECK_RESULT szg_status szgi_gguf_sliding_kinds(gguf_translation *own, const gguf_sizes *sizes);
+SZG_CHECK_RESULT szg_status szgi_gguf_sliding_kinds(gguf_translation *own, int64_t layers);
+/* Which layers rotate: those that slide, and the leading dense ones. */
+SZG_CHECK_RESULT szg_status szgi_gguf_skips(gguf_translation *own, int64_t layers);
+/* Is the layer one of the stack's? */
+SZG_CHECK_RESULT szg_status szgi_gguf_in_stack(gguf_translation *own, int64_t layer, bool *out);
 
 /* ---- gguf_rotary.c ---- */
 SZG_CHECK_RESULT szg_status szgi_gguf_rotary(gguf_translation *own, const gguf_sizes *sizes);

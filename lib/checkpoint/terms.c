@@ -84,7 +84,10 @@ static szg_status resolve_biases(szg_context *context, szg_checkpoint *checkpoin
 static int64_t gains_of(const szg_checkpoint *checkpoint, int64_t heads, const char *suffix) {
     const szgi_tensor *tensor = szgi_layer_tensor(checkpoint, 0, suffix);
     int64_t whole = heads * checkpoint->head_size;
-    bool by_head = checkpoint->family->norm == NORM_LAYER && tensor && tensor->count == whole;
+    bool may =
+        checkpoint->family->norm == NORM_LAYER ||
+        (checkpoint->family->norm == NORM_HEAD && checkpoint->gguf.families > 0); /* PLaMo 2 */
+    bool by_head = may && tensor && tensor->count == whole;
     return checkpoint->family->norm == NORM_FULL || by_head ? whole : checkpoint->head_size;
 }
 
@@ -235,11 +238,23 @@ static szg_status resolve_temperature(szg_context *context, szg_checkpoint *chec
                             checkpoint->temperature_length);
 }
 
+/* The tensor of the first layer of a stack whose layers lie among those of others; NULL: it has
+ * none. */
+static const szgi_tensor *own_tensor(const szg_checkpoint *checkpoint, const char *suffix) {
+    const szgi_tensor *tensor = NULL;
+    for (int64_t i = 0; i < checkpoint->layers && !tensor; i++)
+        if (!checkpoint->layer[i].absent)
+            tensor = szgi_layer_tensor(checkpoint, i, suffix);
+    return tensor;
+}
+
 static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoint) {
     const char *const sinks[] = {"self_attn.sinks", "attn_sinks.weight", NULL};
     const char *const added[] = {checkpoint->family->added, NULL};
     static const char *const distance[] = {"relative_attention_max_distance", NULL};
     checkpoint->sinks = stack_tensor(checkpoint, sinks);
+    if (checkpoint->gguf.families > 0 && checkpoint->family->only)
+        checkpoint->sinks = own_tensor(checkpoint, "attn_sinks.weight");
     checkpoint->lag_distance = 128;
     if (checkpoint->family->added_by_head && szgi_json_has(checkpoint->settings, distance[0]))
         SZG_TRY(szgi_config_integer(context, checkpoint->settings, distance, 1,

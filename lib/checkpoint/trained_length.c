@@ -24,7 +24,7 @@ static const char *key_of(const szg_checkpoint *checkpoint) {
 }
 
 void szgi_trained_length_resolve(szg_checkpoint *checkpoint) {
-    bool gguf = checkpoint->family == &checkpoint->gguf.family;
+    bool gguf = checkpoint->gguf.families > 0;
     char room[GGUF_KEY];
     int64_t length;
     if (checkpoint->rotations == 0 && checkpoint->family->alibi == ALIBI_NONE &&

@@ -58,7 +58,8 @@ static const value_names names[] = {
     {"layer.1.EncDecAttention.q.weight",
      "layer.1.EncDecAttention.v.weight",
      {"layer.1.EncDecAttention.o.weight"}},
-    {"attn_q.weight", "attn_v.weight", {"attn_output.weight"}},
+    {"attn_q.weight", "attn_v.weight", {"attn_output.weight", "attn_o.weight"}},
+    {"cross_attn_q.weight", "cross_attn_v.weight", {"cross_attn_o.weight"}},
     {"attn_q_b.weight", NULL, {"attn_output.weight"}},
     {"attn_qkv.weight", NULL, {"attn_output.weight"}},
 };

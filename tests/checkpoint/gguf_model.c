@@ -11,6 +11,11 @@ void put_key(gguf_file *file, const char *architecture, const key_value *is) {
         gguf_key_u32(file, name, (uint32_t)is->number);
     if (is->kind == REAL)
         gguf_key_f32(file, name, (float)is->number);
+    if (is->kind == FLAG) {
+        const uint8_t flag = is->number != 0;
+        gguf_key(file, name, GGUF_BOOL);
+        gguf_add(&file->keys, &flag, 1);
+    }
     if (is->kind == WORD)
         gguf_key_text(file, name, is->word);
     if (is->kind != WHOLES && is->kind != FLAGS)

@@ -8,7 +8,15 @@
 /* A key of the architecture and its value. */
 typedef struct key_value {
     const char *key;
-    enum { NO_KEY, WHOLE, REAL, WORD, WHOLES, FLAGS } kind; /* the last two: a digit a layer */
+    enum {
+        NO_KEY,
+        WHOLE,
+        REAL,
+        WORD,
+        FLAG,
+        WHOLES,
+        FLAGS
+    } kind; /* the last two: a digit a layer */
     double number;
     const char *word;
 } key_value;
@@ -17,6 +25,10 @@ typedef struct key_value {
     { .key = name, .kind = WHOLE, .number = value }
 #define NUM(name, value)                                                                           \
     { .key = name, .kind = REAL, .number = value }
+#define YES(name)                                                                                  \
+    { .key = name, .kind = FLAG, .number = 1 }
+#define NO(name)                                                                                   \
+    { .key = name, .kind = FLAG, .number = 0 }
 #define TXT(name, value)                                                                           \
     { .key = name, .kind = WORD, .word = value }
 #define PER_LAYER(name, value)                                                                     \

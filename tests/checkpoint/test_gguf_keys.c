@@ -121,6 +121,74 @@ START_TEST(bad_divisors_are_refused) {
 }
 END_TEST
 
+/* Gemma 4: 1 for pairs that rotate, and then 10^30. */
+START_TEST(pairs_that_rotate_are_told_by_divisors) {
+    static const struct {
+        float divisor[3];
+        const char *words;
+    } bad[] = {{{1, 2, 1e30F}, "tensor rope_freqs.weight: divisor 1 is 2, and szego knows 1"},
+               {{1, 1e30F, 1}, "tensor rope_freqs.weight: divisor 2 is 1, and szego knows 1"},
+               {{0}, "tensor rope_freqs.weight: is missing, and tells which pairs"}};
+    static const key_value keys[] = {INT("attention.key_length", 6), SLIDING("0")};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices), .stack = "full"};
+        test_model model;
+        gguf_file file;
+        szg_checkpoint *checkpoint;
+        fill_small(&file, &model, "gemma4");
+        for (size_t k = 0; k < 2; k++)
+            put_key(&file, "gemma4", &keys[k]);
+        if (bad[i].divisor[0] > 0)
+            put_divisors(&file, "rope_freqs.weight", bad[i].divisor, 3);
+        gguf_write(&file, scratch_path("model.gguf"));
+        ck_szg_fails(SZG_EDATA, bad[i].words,
+                     szg_checkpoint_open_chosen(test_context(), scratch_path("model.gguf"),
+                                                &choices, &checkpoint));
+        gguf_free(&file);
+        model_close(&model);
+    }
+}
+END_TEST
+
+/* A stack by a name that the architecture has not, and one that the file lacks. */
+START_TEST(stacks_are_chosen_by_name) {
+    static const char *const wanted[][3] = {
+        {"gemma4", "encoder", "model_type 'gemma4' has no stack called 'encoder'"},
+        {"llama", "full", "model_type 'llama' has no stack called 'full'"},
+        {"t5", "decoder", "no tensor is called *dec.blk.N.attn_q.weight"}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices),
+                                                .stack = wanted[i][1]};
+        test_model model;
+        gguf_file file;
+        szg_checkpoint *checkpoint;
+        fill_small(&file, &model, wanted[i][0]);
+        gguf_write(&file, scratch_path("model.gguf"));
+        szg_status status = szg_checkpoint_open_chosen(test_context(), scratch_path("model.gguf"),
+                                                       &choices, &checkpoint);
+        ck_assert_int_eq(status, i < 2 ? SZG_EINVAL : SZG_EDATA);
+        ck_assert_msg(strstr(szg_context_message(test_context()), wanted[i][2]), "%s",
+                      szg_context_message(test_context()));
+        gguf_free(&file);
+        model_close(&model);
+    }
+}
+END_TEST
+
+/* What multiplies a weight would be missed. */
+START_TEST(factors_beside_weights_are_refused) {
+    test_model model;
+    gguf_file file;
+    szg_checkpoint *checkpoint;
+    fill_small(&file, &model, "bitnet");
+    put_divisors(&file, "blk.0.attn_q.scale", (float[]){0.5}, 1);
+    ck_szg_fails(SZG_EDATA, "tensor blk.0.attn_q.scale: multiplies the weight beside it",
+                 open_file(&file, &checkpoint));
+    gguf_free(&file);
+    model_close(&model);
+}
+END_TEST
+
 /* ---- Keys ---- */
 
 START_TEST(bad_keys_are_named) {
@@ -159,6 +227,33 @@ START_TEST(bad_keys_are_named) {
         {"qwen3next", TXT("attention.recurrent_layers", "1"),
          "qwen3next.attention.recurrent_layers: is not known to szego"},
         {"mpt", TXT("attention.max_alibi_bias", "8"), "mpt.attention.max_alibi_bias: is a text"},
+        {"qwen3next", INT("leading", 1),
+         "full_attention_interval: makes layer 0 one of 'linear_attention', without queries and "
+         "keys, but tensor blk.0.attn_q.weight is there: gguf-set-metadata changes "
+         "qwen3next.full_attention_interval (PyPI: gguf), and a converter writes it"},
+        {"qwen2vl", INT("rope.dimension_sections", 1),
+         "qwen2vl.rope.dimension_sections: is an integer, not an array"},
+        {"granitehybrid", TXT("rope.scaling.finetuned", "x"),
+         "granitehybrid.attention.scale: is missing"},
+        {"gemma4", INT("leading", 1),
+         "gemma4.attention.sliding_window_pattern: is missing, and nothing is assumed"},
+        {"mimo2", INT("attention.sliding_window", 8),
+         "mimo2.attention.sliding_window_pattern: is missing, and nothing is assumed"},
+        {"mimo2", TXT("attention.sliding_window", "8"),
+         "mimo2.attention.sliding_window: is a text"},
+        {"gemma4", INT("attention.sliding_window_pattern", 0),
+         "gemma4.attention.sliding_window_pattern: is 0, and must be at least 1"},
+        {"gemma4", INT("attention.sliding_window_pattern", 2),
+         "gemma4.attention.key_length_swa: is missing"},
+        {"t5", INT("leading", 1), "no tensor is called *enc.blk.N.attn_q.weight"},
+        {"afmoe", INT("leading", 1), "afmoe.attention.sliding_window: is missing, and nothing"},
+        {"baichuan", INT("leading", 1),
+         "baichuan.block_count: is 1, and llama.cpp knows 'baichuan' of 32 layers, which rotates, "
+         "and of 40, which has ALiBi, alone"},
+        {"grok", NUM("attention.output_scale", -1),
+         "grok.attention.output_scale: is -1, and must be positive"},
+        {"chameleon", INT("swin_norm", 3), "chameleon.swin_norm: is an integer"},
+        {"llama", INT("attention.causal", 3), "llama.attention.causal: is an integer"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         test_model model;
@@ -264,12 +359,18 @@ END_TEST
 /* Without a known architecture the file is one of weights. */
 START_TEST(other_files_are_weights) {
     static const char *const names[][3] = {
-        {"general.architecture", "rwkv7", "general.architecture 'rwkv7' is not known to szego"},
+        {"general.architecture", "rwkv7",
+         "general.architecture 'rwkv7' is not read by szego: it has a recurrence in "
+         "place of attention"},
+        {"general.architecture", "openelm",
+         "general.architecture 'openelm' is not read by szego: numbers of heads differ from layer "
+         "to layer"},
+        {"general.architecture", "other", "general.architecture 'other' is not known to szego"},
         {"general.name", "x", "the metadata have no general.architecture"}};
     gguf_file file;
     szg_checkpoint *checkpoint;
     szg_checkpoint_tables tables;
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         begin(&file, names[i][0], names[i][1]);
         put_weight(&file, "w", 1, 2, (float[]){3, 4});
         ck_szg_ok(open_file(&file, &checkpoint));
@@ -317,6 +418,10 @@ TEST_FILE("gguf_keys") {
     test_add(suite, "divisors_of_frequencies_are_followed", divisors_of_frequencies_are_followed);
     test_add(suite, "ramp_of_gpt_oss_is_not_rounded", ramp_of_gpt_oss_is_not_rounded);
     test_add(suite, "bad_divisors_are_refused", bad_divisors_are_refused);
+    test_add(suite, "pairs_that_rotate_are_told_by_divisors",
+             pairs_that_rotate_are_told_by_divisors);
+    test_add(suite, "stacks_are_chosen_by_name", stacks_are_chosen_by_name);
+    test_add(suite, "factors_beside_weights_are_refused", factors_beside_weights_are_refused);
     test_add(suite, "bad_keys_are_named", bad_keys_are_named);
     test_add(suite, "contradictions_are_named", contradictions_are_named);
     test_add(suite, "sizes_are_required_and_one_for_all_layers",

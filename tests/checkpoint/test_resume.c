@@ -218,17 +218,17 @@ END_TEST
 
 /* ---- Random circuits ---- */
 
-/* Two layers of two heads in one window, whose input norms have gains. */
+/* Ten layers of two heads, whose input norms have gains: eight are drawn together. */
 static void make_circuits(test_model *model) {
     model_open(model);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 10; i++) {
         static const char names[] = "qkvo";
         for (int j = 0; j < 4; j++)
             model_add(model, SZGI_DTYPE_F32, 8, 8, "model.layers.%d.self_attn.%c_proj.weight", i,
                       names[j]);
         model_add(model, SZGI_DTYPE_F32, 8, -1, "model.layers.%d.input_layernorm.weight", i);
     }
-    model_write(model, "{\"model_type\":\"llama\",\"num_hidden_layers\":2,"
+    model_write(model, "{\"model_type\":\"llama\",\"num_hidden_layers\":10,"
                        "\"num_attention_heads\":2,\"num_key_value_heads\":2,"
                        "\"head_dim\":4,\"hidden_size\":8,\"rope_theta\":10000.0}");
 }
@@ -268,8 +268,8 @@ static void interrupt(const test_model *model, const char *journal, canceller *s
     szg_context_close(&state->context);
 }
 
-/* While the circuits of layer 1 are drawn (10 of QK and 10 of OV for each layer), all of layer 0 is
- * kept, and no row of layer 1. */
+/* While the circuits of layers 8 and 9 are drawn (10 of QK and 10 of OV, as for layers 0 to 7), all
+ * of layers 0 to 7 is kept, and no row of layer 8. */
 START_TEST(draws_are_interrupted_behind_whole_heads) {
     char message[512];
     size_t size;
@@ -280,11 +280,11 @@ START_TEST(draws_are_interrupted_behind_whole_heads) {
         const char *journal = scratch_path("draws.journal");
         unlink(journal);
         interrupt(&model, journal, &state, message);
-        ck_assert_msg(strstr(message, "1 of 2 layers are kept in"), "%s", message);
+        ck_assert_msg(strstr(message, "8 of 10 layers are kept in"), "%s", message);
         char *bytes = scratch_read(journal, &size);
         ck_assert_ptr_nonnull(strstr(bytes, model.folder));
-        ck_assert_ptr_nonnull(strstr(bytes, ",0,1,1,ov,"));
-        ck_assert_ptr_null(strstr(bytes, ",1,0,0,qk,"));
+        ck_assert_ptr_nonnull(strstr(bytes, ",7,1,1,ov,"));
+        ck_assert_ptr_null(strstr(bytes, ",8,0,0,qk,"));
         free(bytes);
     }
     model_close(&model);
