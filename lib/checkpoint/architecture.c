@@ -312,6 +312,7 @@ static szg_status separate_key_heads(szg_context *context, szg_checkpoint *check
 static szg_status resolve_key_heads(szg_context *context, szg_checkpoint *checkpoint) {
     weight_layout layout = checkpoint->family->layout;
     bool grouped = checkpoint->family->positions == POSITION_ROTARY ||
+                   checkpoint->family->grouped ||
                    checkpoint->family == &checkpoint->gguf.family; /* its files always say */
     checkpoint->key_heads = checkpoint->heads;
     if (layout == LAYOUT_FALCON || layout == LAYOUT_BIGCODE)
@@ -476,6 +477,16 @@ static szg_status absent_kind(szg_context *context, szg_checkpoint *checkpoint, 
     return SZG_OK;
 }
 
+/* The tensor that a layer has in place of queries; NULL: it has queries, or nothing. */
+static const char *other_tensor(const szg_checkpoint *checkpoint, int64_t layer) {
+    const char *const *other = checkpoint->family->others;
+    if (!checkpoint->tensors || szgi_layer_tensor(checkpoint, layer, checkpoint->query))
+        return NULL;
+    while (*other && !szgi_layer_tensor(checkpoint, layer, *other))
+        other++;
+    return *other;
+}
+
 /* Types of layers, each with the last layer that has keys of its own. */
 enum { TYPES = 8 };
 typedef struct key_owners {
@@ -549,6 +560,8 @@ static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint
         checkpoint->layer[i].key_layer = i;
         if (family->only)
             SZG_TRY(other_kind(context, checkpoint, i, &checkpoint->layer[i].absent));
+        if (family->others)
+            checkpoint->layer[i].absent = other_tensor(checkpoint, i);
         if (family->mixed && !listed)
             SZG_TRY(absent_kind(context, checkpoint, i, &checkpoint->layer[i].absent));
     }
@@ -609,6 +622,10 @@ static szg_status resolve_sizes(szg_context *context, szg_checkpoint *checkpoint
         szgi_json_value value;
         SZG_TRY(size_value(context, checkpoint, sizes[i].names, &value));
         *sizes[i].decided = value.key;
+        if (szgi_json_kind_of(value) == SZGI_JSON_ARRAY) { /* of layers, each by its kind */
+            *sizes[i].size = szgi_json_count(value);
+            continue;
+        }
         const char *const name[] = {value.key, NULL};
         SZG_TRY(szgi_config_integer(context, checkpoint->settings, name, 1, sizes[i].size));
     }
