@@ -12,6 +12,9 @@ typedef enum weight_layout {
     LAYOUT_FUSED_HEADS,  /* one tensor [heads 3 e, d]: q, k, v of each head in turn (GPT-NeoX) */
     LAYOUT_FUSED_BLOCKS, /* one tensor [(heads + 2 key_heads) e, d]: all q, all k, all v (Phi-3) */
     LAYOUT_FALCON,       /* one tensor: groups of q with k, v behind them, or as GPT-NeoX */
+    LAYOUT_FUSED_GROUPS, /* one tensor: the queries of each key head, it, and its values (InternLM
+                          * 2)
+                          */
     LAYOUT_BIGCODE,      /* one tensor: as Phi-3 with one key head, or as GPT-NeoX */
     LAYOUT_CODEGEN,      /* one tensor of four parts, each [q, v, k] of a quarter of the heads */
     LAYOUT_GATED,  /* apart, where a query head's rows are e of q and e of a gate (Qwen3-Next) */
@@ -49,6 +52,7 @@ typedef enum scale_rule {
     SCALE_FACTOR,  /* attention_multiplier, which must be there (Granite) */
     SCALE_DEBERTA, /* 1/sqrt(e (1 + the number of c2p and p2c in pos_att_type)) */
     SCALE_MPT,     /* attn_config.softmax_scale, or 1/sqrt(e) */
+    SCALE_KEYS,    /* 1/sqrt(e) times key_multiplier (Falcon H1) */
     SCALE_YARN,    /* 1/sqrt(e) times the square of YaRN's factor of mscale_all_dim (DeepSeek) */
 } scale_rule;
 
@@ -68,6 +72,7 @@ typedef enum skip_rule {
     SKIP_FULL,   /* layers of full attention, where there are sliding ones (Cohere 2, EXAONE 4) */
     SKIP_ALL,    /* all, unless position_embedding_type is rope (Granite's hybrids) */
     SKIP_BARE,   /* all, if there is no rope_theta (OLMo's hybrids) */
+    SKIP_TABLE,  /* all, unless position_embedding_type is rotary: then a table is added (ESM) */
     SKIP_ALIBI,  /* all, if `alibi` is true (Falcon) */
 } skip_rule;
 
@@ -178,8 +183,9 @@ typedef struct model_family {
     int64_t skip_interval; /* no_rope_layer_interval by definition (Llama 4); 0: it must be there */
     bool mixed;            /* some layers have no queries and keys: layer_types says which */
     const char *const
-        *others;      /* some have none, and one of these tensors instead (NULL at the end) */
-    bool grouped;     /* queries may share keys, though nothing rotates */
+        *others; /* some have none, and one of these tensors instead (NULL at the end) */
+    const char *equal_heads; /* a key with the number of heads of each layer (Laguna) */
+    bool grouped;            /* queries may share keys, though nothing rotates */
     bool shares_keys; /* the last num_kv_shared_layers layers use an earlier layer's keys (Gemma 3n)
                        */
     bool looks_ahead; /* queries see later keys: lags of both signs */

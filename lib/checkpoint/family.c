@@ -90,9 +90,9 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
     }
 
 /* Heads of global layers are larger than those of sliding ones. */
-#define GEMMA4(name, ...)                                                                          \
-    LLAMA("gemma4_text", .stack = name, .scale = SCALE_ONE, .norm = NORM_HEAD,                     \
-          .shares_keys = true, __VA_ARGS__)
+#define GEMMA4(type, name, ...)                                                                    \
+    LLAMA(type, .stack = name, .scale = SCALE_ONE, .norm = NORM_HEAD, .shares_keys = true,         \
+          __VA_ARGS__)
 
 #define GPT_KEYS                                                                                   \
     { .layers = "n_layer", .heads = "n_head", .model = "n_embd" }
@@ -136,17 +136,19 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
         .stem = own ".block.", .query = attention ".q.weight", .key = attention ".k.weight",       \
         .scale = SCALE_ONE, __VA_ARGS__                                                            \
     }
-#define T5(type, ...)                                                                              \
-    T5_STACK(type, "encoder", "encoder", "layer.0.SelfAttention", "num_layers",                    \
-             .added = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",      \
+#define T5_ENCODER(type, attention, ...)                                                           \
+    T5_STACK(type, "encoder", "encoder", "layer.0." attention, "num_layers",                       \
+             .added = "encoder.block.0.layer.0." attention ".relative_attention_bias.weight",      \
+             .added_sentence = LAG_TABLE, .added_by_head = true, .input = INPUT_RMS_T5,            \
+             __VA_ARGS__)
+#define T5_DECODER(type, ...)                                                                      \
+    T5_STACK(type, "decoder", "decoder", "layer.0.SelfAttention", "num_decoder_layers",            \
+             .added = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",      \
              .added_sentence = LAG_TABLE, .added_by_head = true, .input = INPUT_RMS_T5,            \
              __VA_ARGS__),                                                                         \
-        T5_STACK(type, "decoder", "decoder", "layer.0.SelfAttention", "num_decoder_layers",        \
-                 .added = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",  \
-                 .added_sentence = LAG_TABLE, .added_by_head = true, .input = INPUT_RMS_T5,        \
-                 __VA_ARGS__),                                                                     \
         T5_STACK(type, "cross", "decoder", "layer.1.EncDecAttention", "num_decoder_layers",        \
                  .input = INPUT_RMS_T5_CROSS)
+#define T5(type, ...) T5_ENCODER(type, "SelfAttention", __VA_ARGS__), T5_DECODER(type, __VA_ARGS__)
 
 #define LAYERNORMS                                                                                 \
     .query_norm = "self_attn.q_layernorm.weight", .key_norm = "self_attn.k_layernorm.weight"
@@ -157,6 +159,7 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
 
 /* What a layer has in place of attention. */
 static const char *const mamba[] = {"mamba.in_proj.weight", NULL};
+static const char *const crossing[] = {"cross_attn.q_proj.weight", NULL};
 static const char *const mixers[] = {"mixer.in_proj.weight", "mixer.up_proj.weight",
                                      "mixer.gate.weight", NULL};
 
@@ -168,6 +171,11 @@ static const model_family families[] = {
     BERT("xlm-roberta", POSITION_ROBERTA),
     BERT("camembert", POSITION_ROBERTA),
     BERT("electra", POSITION_BERT),
+    BERT("longformer", POSITION_ROBERTA),
+    BERT_LIKE("esm", POSITION_ROTARY, INPUT_LAYER, .input_name = "attention.LayerNorm",
+              .skips = SKIP_TABLE, .pairing = SZGI_PAIRING_HALF, .looks_ahead = true,
+              .other_tokens = "embeddings are scaled before positions are added, so that the mean "
+                              "token is not known"),
     BERT("bert-generation", POSITION_BERT),
     BERT("big_bird", POSITION_BERT,
          .other_tokens = "embeddings of words may be scaled before positions are added "
@@ -267,6 +275,31 @@ static const model_family families[] = {
      .pairing = SZGI_PAIRING_HALF,
      .looks_ahead = true,
      .bases = BASE_MODERNBERT},
+    {.model_type = "modernbert-decoder",
+     .input = INPUT_LAYER_MODERNBERT,
+     .stem = "layers.",
+     .query = "attn.q_proj.weight",
+     .key = "attn.k_proj.weight",
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .bases = BASE_MODERNBERT},
+    {.model_type = "gte",
+     .input = INPUT_LAYER_BERT,
+     .input_name = "mlp_ln",
+     .stem = "encoder.layer.",
+     .query = "attention.qkv_proj.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .looks_ahead = true},
+    {.model_type = "jina_embeddings_v3",
+     .input = INPUT_LAYER_NOMIC,
+     .stem = "encoder.layers.",
+     .query = "mixer.Wqkv.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .looks_ahead = true},
     {.model_type = "nomic_bert",
      .keys = GPT_KEYS,
      .input = INPUT_LAYER_NOMIC,
@@ -384,6 +417,40 @@ static const model_family families[] = {
      .positions = POSITION_ROTARY,
      .pairing = SZGI_PAIRING_HALF,
      .partial = PARTIAL_OPTIONAL},
+    {.model_type = "dbrx",
+     .keys = {.layers = "n_layers", .heads = "n_heads", .model = "d_model"},
+     .input = INPUT_LAYER,
+     .input_name = "norm_attn_norm.norm_1",
+     .stem = "blocks.",
+     .query = "norm_attn_norm.attn.Wqkv.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF},
+    {.model_type = "internlm2",
+     .input = INPUT_RMS,
+     .input_name = "attention_norm",
+     .stem = "layers.",
+     .query = "attention.wqkv.weight",
+     .layout = LAYOUT_FUSED_GROUPS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF},
+    {.model_type = "phi4_multimodal",
+     .stem = "layers.",
+     .query = "self_attn.qkv_proj.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .partial = PARTIAL_OPTIONAL},
+    {.model_type = "sarvam_moe",
+     .stem = "layers.",
+     .query = "attention.query_key_value.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .partial = PARTIAL_OPTIONAL,
+     .norm = NORM_HEAD,
+     .query_norm = "attention.query_layernorm.weight",
+     .key_norm = "attention.key_layernorm.weight"},
     {.model_type = "persimmon",
      .input = INPUT_LAYER,
      .stem = "layers.",
@@ -468,8 +535,10 @@ static const model_family families[] = {
     LLAMA("exaone_moe", .norm = NORM_HEAD, .skips = SKIP_FULL),
     LLAMA("flex_olmo", .input = INPUT_NONE, .norm = NORM_FULL),
     LLAMA("olmo_hybrid", .input = INPUT_NONE, .norm = NORM_FULL, .mixed = true, .skips = SKIP_BARE),
-    GEMMA4("sliding", .only = "sliding_attention"),
-    GEMMA4("full", .only = "full_attention", .own_sizes = true),
+    GEMMA4("gemma4_text", "sliding", .only = "sliding_attention"),
+    GEMMA4("gemma4_text", "full", .only = "full_attention", .own_sizes = true),
+    GEMMA4("gemma4_unified_text", "sliding", .only = "sliding_attention"),
+    GEMMA4("gemma4_unified_text", "full", .only = "full_attention", .own_sizes = true),
     LLAMA("olmo", .input = INPUT_LAYER_BARE),
     LLAMA("olmo2", .input = INPUT_NONE, .norm = NORM_FULL),
     LLAMA("olmo3", .input = INPUT_NONE, .norm = NORM_FULL, .scaled_if_full = true),
@@ -496,6 +565,12 @@ static const model_family families[] = {
     BARE("nemotron_h", "mixer", .keys = {.layers = "layers_block_type"}, .others = mixers,
          .input_name = "norm"),
     LLAMA("emu3_text_model"),
+    LLAMA("falcon_h1", .scale = SCALE_KEYS),
+    LLAMA("laguna", .norm = NORM_HEAD, .partial = PARTIAL_OPTIONAL,
+          .equal_heads = "num_attention_heads_per_layer"),
+    LLAMA("minimax_m3_vl_text", .input = INPUT_RMS_PLUS_ONE, .norm = NORM_HEAD,
+          .gain_plus_one = true, .partial = PARTIAL_REQUIRED),
+    LLAMA("mllama_text_model", .others = crossing),
     LLAMA("csm"),
     LLAMA("csm_depth_decoder_model"),
     LLAMA("phimoe", .input = INPUT_LAYER),
@@ -545,6 +620,18 @@ static const model_family families[] = {
          NULL),
     BART("plbart", 2, INPUT_LAYER_BART_ENCODER, INPUT_LAYER_BART_DECODER, INPUT_LAYER_BART_CROSS,
          NULL),
+    {.model_type = "led",
+     .stack = "encoder",
+     .keys = {.layers = "encoder_layers", .heads = "encoder_attention_heads", .model = "d_model"},
+     .stem = "encoder.layers.",
+     .query = "self_attn.longformer_self_attn.query.weight",
+     .key = "self_attn.longformer_self_attn.key.weight",
+     .positions = POSITION_TABLE,
+     .table = "encoder.embed_positions.weight",
+     .input = INPUT_LAYER_BART_ENCODER},
+    BART_STACK("led", "decoder", "decoder", "self_attn", .positions = POSITION_TABLE,
+               .table = "decoder.embed_positions.weight", .input = INPUT_LAYER_BART_DECODER),
+    BART_STACK("led", "cross", "decoder", "encoder_attn", .input = INPUT_LAYER_BART_CROSS),
     TRANSLATOR("m2m_100", POSITION_FAIRSEQ, "encoder_attn", INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE,
                INPUT_LAYER_BEFORE_CROSS),
     TRANSLATOR("marian", POSITION_MARIAN, "encoder_attn", INPUT_LAYER_AFTER, INPUT_LAYER_AFTER,
@@ -555,6 +642,9 @@ static const model_family families[] = {
                INPUT_LAYER_BEFORE_CROSS),
     BART("whisper", 0, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS,
          "tokens are frames of sound, so that the mean token is not known"),
+    T5_ENCODER("longt5", "LocalSelfAttention", .added_in_layer = NULL),
+    T5_ENCODER("longt5", "TransientGlobalSelfAttention", .added_in_layer = NULL),
+    T5_DECODER("longt5", .added_in_layer = NULL),
     T5("switch_transformers", .added_in_layer = NULL),
     T5("t5", .added_in_layer = NULL),
     T5("mt5", .added_in_layer = NULL),
@@ -572,7 +662,22 @@ const char *szgi_family_refusal(const char *model_type) {
     static const struct {
         const char *model_type, *why;
     } refused[] = {
+        {"canine", "attention is local, between characters and their blocks"},
+        {"convbert", "half of the heads are convolutions, and the others share their input"},
         {"deepseek_v4", "keys are compressed over positions"},
+        {"doge", "a trained function of the values is added to the logits of each key"},
+        {"fnet", "Fourier transforms take the place of attention"},
+        {"funnel", "queries are pooled between blocks, and vectors of the lag are added"},
+        {"jetmoe", "each token chooses the weights of its queries"},
+        {"mimo_v2_flash", "sliding layers have other numbers of heads than the rest"},
+        {"mobilebert", "queries and keys read a bottleneck behind a norm without statistics"},
+        {"mra", "the softmax is approximated by blocks"},
+        {"nystromformer", "the softmax is approximated by landmarks (Nystrom)"},
+        {"reformer", "queries and keys are the same, and hashing chooses them"},
+        {"xlnet", "vectors of the lag are added to keys by a projection of their own"},
+        {"yoso", "hashing takes the place of the softmax"},
+        {"zamba", "queries and keys read two streams side by side"},
+        {"zamba2", "queries and keys read two streams side by side"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (strcmp(refused[i].model_type, model_type) == 0)

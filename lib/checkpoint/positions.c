@@ -164,6 +164,20 @@ static szg_status use_padded(szg_context *context, szg_checkpoint *checkpoint) {
     return use_table(context, checkpoint, checkpoint->family->table, padding + 1);
 }
 
+/* ESM adds a table, or rotates. */
+static szg_status use_table_or_rotate(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char key[] = "position_embedding_type";
+    const char *kind = "absolute";
+    if (szgi_json_has(checkpoint->settings, key))
+        SZG_TRY(szgi_json_as_text(context, szgi_json_member(checkpoint->settings, key), &kind));
+    if (strcmp(kind, "rotary") == 0)
+        return SZG_OK;
+    if (strcmp(kind, "absolute") == 0)
+        return use_padded(context, checkpoint);
+    return szgi_json_fail(context, szgi_json_member(checkpoint->settings, key),
+                          "'%s' is not one of absolute, rotary", kind);
+}
+
 szg_status szgi_positions_resolve(szg_context *context, szg_checkpoint *checkpoint) {
     const model_family *family = checkpoint->family;
     int64_t padding;
@@ -200,6 +214,8 @@ szg_status szgi_positions_resolve(szg_context *context, szg_checkpoint *checkpoi
         return family->positions == POSITION_ROBERTA
                    ? use_padded(context, checkpoint)
                    : use_table(context, checkpoint, family->table, 0);
+    case POSITION_ROTARY:
+        return family->skips == SKIP_TABLE ? use_table_or_rotate(context, checkpoint) : SZG_OK;
     default:
         return SZG_OK;
     }

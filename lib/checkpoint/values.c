@@ -48,7 +48,20 @@ static const value_names names[] = {
     {"attn.attention.q_proj.weight",
      "attn.attention.v_proj.weight",
      {"attn.attention.out_proj.weight"}},
-    {"attn.q_proj.weight", "attn.v_proj.weight", {"attn.out_proj.weight"}},
+    {"attn.q_proj.weight", "attn.v_proj.weight", {"attn.out_proj.weight", "attn.Wo.weight"}},
+    {"attention.qkv_proj.weight", NULL, {"attention.o_proj.weight"}},
+    {"attention.wqkv.weight", NULL, {"attention.wo.weight"}},
+    {"mixer.Wqkv.weight", NULL, {"mixer.out_proj.weight"}},
+    {"norm_attn_norm.attn.Wqkv.weight", NULL, {"norm_attn_norm.attn.out_proj.weight"}},
+    {"self_attn.longformer_self_attn.query.weight",
+     "self_attn.longformer_self_attn.value.weight",
+     {"self_attn.output.weight"}},
+    {"layer.0.LocalSelfAttention.q.weight",
+     "layer.0.LocalSelfAttention.v.weight",
+     {"layer.0.LocalSelfAttention.o.weight"}},
+    {"layer.0.TransientGlobalSelfAttention.q.weight",
+     "layer.0.TransientGlobalSelfAttention.v.weight",
+     {"layer.0.TransientGlobalSelfAttention.o.weight"}},
     {"cross_attention.q_proj.weight",
      "cross_attention.v_proj.weight",
      {"cross_attention.out_proj.weight"}},
@@ -103,7 +116,7 @@ static const char *const unknown[] = {
 
 /* Values are divided by their root mean square, without gains. */
 static bool is_normed(const szg_checkpoint *checkpoint) {
-    static const char *const normed[] = {"gemma3n_text", "gemma4_text"};
+    static const char *const normed[] = {"gemma3n_text", "gemma4_text", "gemma4_unified_text"};
     for (size_t i = 0; i < sizeof normed / sizeof *normed; i++)
         if (strcmp(checkpoint->family->model_type, normed[i]) == 0)
             return true;
