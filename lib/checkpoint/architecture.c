@@ -263,7 +263,7 @@ static szg_status resolve_head_size(szg_context *context, szg_checkpoint *checkp
 static int64_t key_rows(const szg_checkpoint *checkpoint) {
     const model_family *family = checkpoint->family;
     const szgi_tensor *tensor;
-    if (family->layout == LAYOUT_FUSED_BLOCKS) {
+    if (family->layout == LAYOUT_FUSED_BLOCKS || family->layout == LAYOUT_FUSED_GROUPS) {
         tensor = sample_weight(checkpoint, checkpoint->query);
         return tensor ? (tensor->shape[0] - checkpoint->heads * checkpoint->head_size) / 2 : -1;
     }
@@ -321,12 +321,13 @@ static szg_status separate_key_heads(szg_context *context, szg_checkpoint *check
 static szg_status resolve_key_heads(szg_context *context, szg_checkpoint *checkpoint) {
     weight_layout layout = checkpoint->family->layout;
     bool grouped = checkpoint->family->positions == POSITION_ROTARY ||
+                   checkpoint->family->grouped ||
                    checkpoint->gguf.families > 0; /* its files always say */
     checkpoint->key_heads = checkpoint->heads;
     if (layout == LAYOUT_FALCON || layout == LAYOUT_BIGCODE)
         SZG_TRY(fused_key_heads(context, checkpoint));
-    else if (grouped &&
-             (layout == LAYOUT_SEPARATE || layout == LAYOUT_FUSED_BLOCKS || layout == LAYOUT_GATED))
+    else if (grouped && (layout == LAYOUT_SEPARATE || layout == LAYOUT_FUSED_BLOCKS ||
+                         layout == LAYOUT_FUSED_GROUPS || layout == LAYOUT_GATED))
         SZG_TRY(separate_key_heads(context, checkpoint));
     if (checkpoint->heads % checkpoint->key_heads != 0)
         return szgi_json_fail(
@@ -376,6 +377,23 @@ static szg_status scale_mpt(szg_context *context, szg_checkpoint *checkpoint, do
     return szgi_config_positive(context, szgi_json_member(inner, "softmax_scale"), scale);
 }
 
+/* Keys are multiplied behind their projection. What multiplies the input of attention is 1. */
+static szg_status scale_keys(szg_context *context, szg_checkpoint *checkpoint, double *scale) {
+    static const char input_key[] = "attention_in_multiplier";
+    szgi_json_value input = szgi_json_member(checkpoint->settings, input_key);
+    double factor = 1;
+    if (szgi_json_has(checkpoint->settings, input_key))
+        SZG_TRY(szgi_config_positive(context, input, &factor));
+    if (factor != 1)
+        return szgi_json_fail(context, input,
+                              "is %.17g, and szego knows 1 alone: --config none gives the singular "
+                              "values of every 2-D weight",
+                              factor);
+    SZG_TRY(scale_from(context, checkpoint, "key_multiplier", &factor));
+    *scale *= factor;
+    return SZG_OK;
+}
+
 /* The square of 0.1 mscale_all_dim ln(factor) + 1, where YaRN scales. */
 static szg_status scale_yarn(szg_context *context, szg_checkpoint *checkpoint, double *scale) {
     szgi_json_value settings = checkpoint->settings;
@@ -422,6 +440,8 @@ static szg_status resolve_scale(szg_context *context, szg_checkpoint *checkpoint
         return scale_deberta(context, checkpoint, scale);
     case SCALE_MPT:
         return scale_mpt(context, checkpoint, scale);
+    case SCALE_KEYS:
+        return scale_keys(context, checkpoint, scale);
     case SCALE_YARN:
         return scale_yarn(context, checkpoint, scale);
     default:
@@ -483,6 +503,16 @@ static szg_status absent_kind(szg_context *context, szg_checkpoint *checkpoint, 
             return SZG_OK;
     *out = kind;
     return SZG_OK;
+}
+
+/* The tensor that a layer has in place of queries; NULL: it has queries, or nothing. */
+static const char *other_tensor(const szg_checkpoint *checkpoint, int64_t layer) {
+    const char *const *other = checkpoint->family->others;
+    if (!checkpoint->tensors || szgi_layer_tensor(checkpoint, layer, checkpoint->query))
+        return NULL;
+    while (*other && !szgi_layer_tensor(checkpoint, layer, *other))
+        other++;
+    return *other;
 }
 
 /* Types of layers, each with the last layer that has keys of its own. */
@@ -558,6 +588,8 @@ static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint
         checkpoint->layer[i].key_layer = i;
         if (family->only)
             SZG_TRY(other_kind(context, checkpoint, i, &checkpoint->layer[i].absent));
+        if (family->others)
+            checkpoint->layer[i].absent = other_tensor(checkpoint, i);
         if (family->mixed && !listed)
             SZG_TRY(absent_kind(context, checkpoint, i, &checkpoint->layer[i].absent));
     }
@@ -618,8 +650,32 @@ static szg_status resolve_sizes(szg_context *context, szg_checkpoint *checkpoint
         szgi_json_value value;
         SZG_TRY(size_value(context, checkpoint, sizes[i].names, &value));
         *sizes[i].decided = value.key;
+        if (szgi_json_kind_of(value) == SZGI_JSON_ARRAY) { /* of layers, each by its kind */
+            *sizes[i].size = szgi_json_count(value);
+            continue;
+        }
         const char *const name[] = {value.key, NULL};
         SZG_TRY(szgi_config_integer(context, checkpoint->settings, name, 1, sizes[i].size));
+    }
+    return SZG_OK;
+}
+
+/* Every layer has the same number of heads, which the key lists. */
+static szg_status check_equal_heads(szg_context *context, const szg_checkpoint *checkpoint) {
+    const char *key = checkpoint->family->equal_heads;
+    int64_t heads;
+    if (!key || !szgi_json_has(checkpoint->settings, key))
+        return SZG_OK;
+    szgi_json_value list = szgi_json_member(checkpoint->settings, key);
+    SZG_TRY(szgi_json_as_array(context, list));
+    for (int64_t i = 0; i < szgi_json_count(list); i++) {
+        SZG_TRY(szgi_json_as_integer(context, szgi_json_element(list, i), &heads));
+        if (heads != checkpoint->heads)
+            return szgi_json_fail(context, szgi_json_element(list, i),
+                                  "is %" PRId64 ", but there are %" PRId64
+                                  " heads: szego knows layers of one number alone; --config none "
+                                  "gives the singular values of every 2-D weight",
+                                  heads, checkpoint->heads);
     }
     return SZG_OK;
 }
@@ -635,6 +691,7 @@ szg_status szgi_architecture_resolve(szg_context *context, szg_checkpoint *check
                          ": none of them may exceed %" PRId64,
                          checkpoint->source, checkpoint->layers, checkpoint->heads,
                          checkpoint->model_size, most);
+    SZG_TRY(check_equal_heads(context, checkpoint));
     SZG_TRY(szgi_layout_names(context, checkpoint));
     SZG_TRY(szgi_stack_find(context, checkpoint));
     SZG_TRY(szgi_defaults_fit(context, checkpoint));

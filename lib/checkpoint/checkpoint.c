@@ -116,7 +116,9 @@ static szg_status name_stack(szg_context *context, szg_checkpoint *checkpoint) {
 
 szg_status szgi_stack_choose(szg_context *context, szg_checkpoint *checkpoint, const char *stack) {
     int64_t first = 0;
-    const model_family *family = stack ? NULL : next_stack(checkpoint, &first);
+    const model_family *family = next_stack(checkpoint, &first);
+    while (stack && family && !(family->stack && strcmp(family->stack, stack) == 0))
+        family = next_stack(checkpoint, &first);
     if (!family)
         family = stack_at(checkpoint, 0);
     for (int64_t i = 0; family && stack && !(family->stack && strcmp(family->stack, stack) == 0);)

@@ -12,6 +12,9 @@ typedef enum weight_layout {
     LAYOUT_FUSED_HEADS,  /* one tensor [heads 3 e, d]: q, k, v of each head in turn (GPT-NeoX) */
     LAYOUT_FUSED_BLOCKS, /* one tensor [(heads + 2 key_heads) e, d]: all q, all k, all v (Phi-3) */
     LAYOUT_FALCON,       /* one tensor: groups of q with k, v behind them, or as GPT-NeoX */
+    LAYOUT_FUSED_GROUPS, /* one tensor: the queries of each key head, it, and its values (InternLM
+                          * 2)
+                          */
     LAYOUT_BIGCODE,      /* one tensor: as Phi-3 with one key head, or as GPT-NeoX */
     LAYOUT_CODEGEN,      /* one tensor of four parts, each [q, v, k] of a quarter of the heads */
     LAYOUT_GATED,  /* apart, where a query head's rows are e of q and e of a gate (Qwen3-Next) */
@@ -31,8 +34,13 @@ typedef enum position_rule {
     POSITION_NONE,       /* nothing is added to the input */
     POSITION_BERT,       /* the family's table, position_embedding_type */
     POSITION_ROBERTA,    /* the same, where positions begin at row pad_token_id + 1 */
+    POSITION_BIASED,     /* the family's table, if position_biased_input (DeBERTa) */
     POSITION_DISTILBERT, /* the family's table, or sinusoids where sinusoidal_pos_embds is true */
     POSITION_TABLE,      /* the family's table */
+    POSITION_OPTIONAL,   /* the family's table, if the file has it (BEiT) */
+    POSITION_MARIAN,     /* the family's table, or all sines and then all cosines */
+    POSITION_FAIRSEQ,    /* the same by fairseq's frequencies, from row table_first on, or where it
+                          * is 0 from row pad_token_id + 1 on */
     POSITION_ROTARY,     /* no table */
 } position_rule;
 
@@ -44,6 +52,7 @@ typedef enum scale_rule {
     SCALE_FACTOR,  /* attention_multiplier, which must be there (Granite) */
     SCALE_DEBERTA, /* 1/sqrt(e (1 + the number of c2p and p2c in pos_att_type)) */
     SCALE_MPT,     /* attn_config.softmax_scale, or 1/sqrt(e) */
+    SCALE_KEYS,    /* 1/sqrt(e) times key_multiplier (Falcon H1) */
     SCALE_YARN,    /* 1/sqrt(e) times the square of YaRN's factor of mscale_all_dim (DeepSeek) */
 } scale_rule;
 
@@ -63,6 +72,7 @@ typedef enum skip_rule {
     SKIP_FULL,   /* layers of full attention, where there are sliding ones (Cohere 2, EXAONE 4) */
     SKIP_ALL,    /* all, unless position_embedding_type is rope (Granite's hybrids) */
     SKIP_BARE,   /* all, if there is no rope_theta (OLMo's hybrids) */
+    SKIP_TABLE,  /* all, unless position_embedding_type is rotary: then a table is added (ESM) */
     SKIP_ALIBI,  /* all, if `alibi` is true (Falcon) */
 } skip_rule;
 
@@ -113,11 +123,13 @@ typedef enum input_rule {
     INPUT_LAYER_MPT,             /* norm_1 */
     INPUT_LAYER_FALCON,          /* ln_attn, or input_layernorm */
     INPUT_LAYER_OPT,             /* self_attn_layer_norm, if do_layer_norm_before */
+    INPUT_LAYER_AFTER,           /* final_layer_norm of the layer before; layer 0 has none */
     INPUT_LAYER_VIT,             /* layernorm_before */
     INPUT_LAYER_CLIP,            /* layer_norm1 */
     INPUT_LAYER_NORM1,           /* norm1 (DINOv2, DINOv3) */
     INPUT_LAYER_MODERNBERT,      /* attn_norm; layer 0 has the embedding's alone */
     INPUT_LAYER_BERT,            /* the output norm of the layer before, or the embedding's */
+    INPUT_LAYER_REMBERT,         /* the same; a matrix brings the embeddings to the model's size */
     INPUT_LAYER_ALBERT,          /* the same, of the group of the layer before */
     INPUT_LAYER_DISTILBERT,      /* the same under other names */
     INPUT_LAYER_NOMIC,           /* the same */
@@ -125,6 +137,7 @@ typedef enum input_rule {
     INPUT_LAYER_BART_DECODER,    /* the same */
     INPUT_LAYER_BART_CROSS,      /* self_attn_layer_norm; keys: the encoder's last layer */
     INPUT_LAYER_BEFORE,          /* self_attn_layer_norm (mBART, Whisper) */
+    INPUT_LAYER_NLLB_CROSS,      /* cross_attention_layer_norm; keys: the encoder's last norm */
     INPUT_LAYER_BEFORE_CROSS,    /* encoder_attn_layer_norm; keys: the encoder's last norm */
     INPUT_RMS_GGUF,              /* attn_norm; 1 + w is what the converter wrote */
     INPUT_RMS_CROSS_GGUF,        /* cross_attn_norm; keys: the encoder's last norm */
@@ -170,11 +183,16 @@ typedef struct model_family {
     skip_rule skips;
     int64_t skip_interval; /* no_rope_layer_interval by definition (Llama 4); 0: it must be there */
     bool mixed;            /* some layers have no queries and keys: layer_types says which */
+    const char *const
+        *others; /* some have none, and one of these tensors instead (NULL at the end) */
+    const char *equal_heads; /* a key with the number of heads of each layer (Laguna) */
+    bool grouped;            /* queries may share keys, though nothing rotates */
     bool shares_keys; /* the last num_kv_shared_layers layers use an earlier layer's keys (Gemma 3n)
                        */
     bool looks_ahead; /* queries see later keys: lags of both signs */
     bool shares_layers; /* num_hidden_groups weights serve all layers (ALBERT) */
     input_rule input;
+    const char *input_name; /* what that norm is called in the layer; NULL: as the rule says */
     norm_rule norm;
     const char *query_norm, *key_norm; /* NULL: self_attn.q_norm.weight, self_attn.k_norm.weight */
     bool gain_plus_one;                /* gains are 1 + w (Gemma) */
@@ -279,11 +297,13 @@ struct szg_checkpoint {
     int64_t groups;               /* of layers that share their weights; 0: none do */
     latent_sizes latent;
     deciding_keys decided;
+    input_rule input; /* the family's, or the one that its flag chooses */
     szg_position_kind position_kind;
     const szgi_tensor *position_table; /* SZG_POSITIONS_LEARNED */
     char *position_problem;            /* NULL, or why positions cannot be read */
     char *position_note;               /* NULL, or why there is no position-position term */
     int64_t position_first, position_rows;
+    int64_t position_steps; /* sinusoids in halves: 10000 is reached after so many; 0: in turn */
     bool alibi, biased, normed;
     double alibi_most;              /* the slope of the last head is 2^-this; 0: two codes differ */
     int64_t lag_distance;           /* lags from here on share the last row of a table by the lag */

@@ -2,11 +2,43 @@
 
 #include "checkpoint_private.h"
 
-#define BERT(type, position_names, ...)                                                            \
+#define BERT_LIKE(type, position_names, norm, ...)                                                 \
     {                                                                                              \
         .model_type = type, .stem = "encoder.layer.", .query = "attention.self.query.weight",      \
-        .key = "attention.self.key.weight", .positions = position_names,                           \
-        .input = INPUT_LAYER_BERT, .table = "embeddings.position_embeddings.weight", __VA_ARGS__   \
+        .key = "attention.self.key.weight", .positions = position_names, .input = norm,            \
+        .table = "embeddings.position_embeddings.weight", __VA_ARGS__                              \
+    }
+#define BERT(type, position_names, ...)                                                            \
+    BERT_LIKE(type, position_names, INPUT_LAYER_BERT, __VA_ARGS__)
+
+#define PATCHES                                                                                    \
+    .looks_ahead = true,                                                                           \
+    .other_tokens = "tokens are patches of an image, so that the mean token is not known"
+
+#define ON_A_PAGE                                                                                  \
+    .other_tokens = "embeddings of the place on a page are added to those of words, so that the "  \
+                    "mean token is not known"
+
+#define VIT(type, ...)                                                                             \
+    {                                                                                              \
+        .model_type = type, .stem = "encoder.layer.", .query = "attention.attention.query.weight", \
+        .key = "attention.attention.key.weight", .positions = POSITION_TABLE,                      \
+        .table = "embeddings.position_embeddings", PATCHES, __VA_ARGS__                            \
+    }
+
+#define CLIP(type, ...)                                                                            \
+    {                                                                                              \
+        .model_type = type, .stem = "encoder.layers.", .query = "self_attn.q_proj.weight",         \
+        .key = "self_attn.k_proj.weight", .input = INPUT_LAYER_CLIP, .positions = POSITION_TABLE,  \
+        .table = "embeddings.position_embedding.weight", __VA_ARGS__                               \
+    }
+
+/* Queries, keys and values in one tensor. */
+#define BLIP(type)                                                                                 \
+    {                                                                                              \
+        .model_type = type, .stem = "encoder.layers.", .query = "self_attn.qkv.weight",            \
+        .layout = LAYOUT_FUSED_BLOCKS, .input = INPUT_LAYER_CLIP, .positions = POSITION_TABLE,     \
+        .table = "embeddings.position_embedding", PATCHES                                          \
     }
 
 #define LLAMA(type, ...)                                                                           \
@@ -14,6 +46,13 @@
         .model_type = type, .stem = "layers.", .query = "self_attn.q_proj.weight",                 \
         .key = "self_attn.k_proj.weight", .positions = POSITION_ROTARY,                            \
         .pairing = SZGI_PAIRING_HALF, __VA_ARGS__                                                  \
+    }
+
+/* Nothing says where a token stands but the layers without attention. */
+#define BARE(type, attention, ...)                                                                 \
+    {                                                                                              \
+        .model_type = type, .stem = "layers.", .query = attention ".q_proj.weight",                \
+        .key = attention ".k_proj.weight", .grouped = true, __VA_ARGS__                            \
     }
 
 #define NEIGHBOURS(type, ...)                                                                      \
@@ -51,9 +90,9 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
     }
 
 /* Heads of global layers are larger than those of sliding ones. */
-#define GEMMA4(name, ...)                                                                          \
-    LLAMA("gemma4_text", .stack = name, .scale = SCALE_ONE, .norm = NORM_HEAD,                     \
-          .shares_keys = true, __VA_ARGS__)
+#define GEMMA4(type, name, ...)                                                                    \
+    LLAMA(type, .stack = name, .scale = SCALE_ONE, .norm = NORM_HEAD, .shares_keys = true,         \
+          __VA_ARGS__)
 
 #define GPT_KEYS                                                                                   \
     { .layers = "n_layer", .heads = "n_head", .model = "n_embd" }
@@ -76,6 +115,15 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
         BART_STACK(type, "cross", "decoder", "encoder_attn", .positions = POSITION_NONE,           \
                    .input = cross)
 
+/* The same with other positions than a table of the file. */
+#define TRANSLATOR(type, rule, attention, encoder, decoder, cross)                                 \
+    BART_STACK(type, "encoder", "encoder", "self_attn", .positions = rule,                         \
+               .table = "encoder.embed_positions.weight", .input = encoder),                       \
+        BART_STACK(type, "decoder", "decoder", "self_attn", .positions = rule,                     \
+                   .table = "decoder.embed_positions.weight", .input = decoder),                   \
+        BART_STACK(type, "cross", "decoder", attention, .positions = POSITION_NONE,                \
+                   .input = cross)
+
 #define LAG_TABLE "a trained table by the lag is added to the logits: left out"
 #define T5_STACK(type, name, own, attention, layer_key, ...)                                       \
     {                                                                                              \
@@ -88,17 +136,19 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
         .stem = own ".block.", .query = attention ".q.weight", .key = attention ".k.weight",       \
         .scale = SCALE_ONE, __VA_ARGS__                                                            \
     }
-#define T5(type, ...)                                                                              \
-    T5_STACK(type, "encoder", "encoder", "layer.0.SelfAttention", "num_layers",                    \
-             .added = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",      \
+#define T5_ENCODER(type, attention, ...)                                                           \
+    T5_STACK(type, "encoder", "encoder", "layer.0." attention, "num_layers",                       \
+             .added = "encoder.block.0.layer.0." attention ".relative_attention_bias.weight",      \
+             .added_sentence = LAG_TABLE, .added_by_head = true, .input = INPUT_RMS_T5,            \
+             __VA_ARGS__)
+#define T5_DECODER(type, ...)                                                                      \
+    T5_STACK(type, "decoder", "decoder", "layer.0.SelfAttention", "num_decoder_layers",            \
+             .added = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",      \
              .added_sentence = LAG_TABLE, .added_by_head = true, .input = INPUT_RMS_T5,            \
              __VA_ARGS__),                                                                         \
-        T5_STACK(type, "decoder", "decoder", "layer.0.SelfAttention", "num_decoder_layers",        \
-                 .added = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",  \
-                 .added_sentence = LAG_TABLE, .added_by_head = true, .input = INPUT_RMS_T5,        \
-                 __VA_ARGS__),                                                                     \
         T5_STACK(type, "cross", "decoder", "layer.1.EncDecAttention", "num_decoder_layers",        \
                  .input = INPUT_RMS_T5_CROSS)
+#define T5(type, ...) T5_ENCODER(type, "SelfAttention", __VA_ARGS__), T5_DECODER(type, __VA_ARGS__)
 
 #define LAYERNORMS                                                                                 \
     .query_norm = "self_attn.q_layernorm.weight", .key_norm = "self_attn.k_layernorm.weight"
@@ -107,9 +157,11 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
     .norm = NORM_HEAD_AFTER, .query_norm = "self_attn.query_layernorm.weight",                     \
     .key_norm = "self_attn.key_layernorm.weight"
 
-#define PATCHES                                                                                    \
-    .looks_ahead = true,                                                                           \
-    .other_tokens = "tokens are patches of an image, so that the mean token is not known"
+/* What a layer has in place of attention. */
+static const char *const mamba[] = {"mamba.in_proj.weight", NULL};
+static const char *const crossing[] = {"cross_attn.q_proj.weight", NULL};
+static const char *const mixers[] = {"mixer.in_proj.weight", "mixer.up_proj.weight",
+                                     "mixer.gate.weight", NULL};
 
 /* Pairing, layout and scale are properties of the model's definition, not of its file: a model_type
  * stands here only when they are known. */
@@ -119,6 +171,36 @@ static const model_family families[] = {
     BERT("xlm-roberta", POSITION_ROBERTA),
     BERT("camembert", POSITION_ROBERTA),
     BERT("electra", POSITION_BERT),
+    BERT("longformer", POSITION_ROBERTA),
+    BERT_LIKE("esm", POSITION_ROTARY, INPUT_LAYER, .input_name = "attention.LayerNorm",
+              .skips = SKIP_TABLE, .pairing = SZGI_PAIRING_HALF, .looks_ahead = true,
+              .other_tokens = "embeddings are scaled before positions are added, so that the mean "
+                              "token is not known"),
+    BERT("bert-generation", POSITION_BERT),
+    BERT("big_bird", POSITION_BERT,
+         .other_tokens = "embeddings of words may be scaled before positions are added "
+                         "(rescale_embeddings), so that the mean token is not known"),
+    BERT("blip_text_model", POSITION_BERT),
+    BERT("data2vec-text", POSITION_ROBERTA),
+    BERT("dpr", POSITION_BERT),
+    BERT("ernie", POSITION_BERT,
+         .other_tokens = "embeddings of tasks may be added to those of words (use_task_id), so "
+                         "that the mean token is not known"),
+    BERT("layoutlm", POSITION_BERT, ON_A_PAGE),
+    BERT("markuplm", POSITION_ROBERTA, ON_A_PAGE),
+    BERT_LIKE("megatron-bert", POSITION_BERT, INPUT_LAYER, .input_name = "attention.ln"),
+    BERT_LIKE("rembert", POSITION_BERT, INPUT_LAYER_REMBERT),
+    BERT_LIKE(
+        "roberta-prelayernorm", POSITION_ROBERTA, INPUT_LAYER, .input_name = "attention.LayerNorm",
+        .other_tokens = "embeddings pass a norm before that of layer 0, so that the mean token is "
+                        "not known"),
+    BERT("roc_bert", POSITION_BERT,
+         .other_tokens = "embeddings of shape and sound are added to those of words, so that the "
+                         "mean token is not known"),
+    BERT("splinter", POSITION_BERT),
+    BERT("visual_bert", POSITION_BERT),
+    BERT_LIKE("xlm-roberta-xl", POSITION_ROBERTA, INPUT_LAYER,
+              .input_name = "attention.self_attn_layer_norm"),
     {.model_type = "albert",
      .input = INPUT_LAYER_ALBERT,
      .stem = "encoder.albert_layer_groups.",
@@ -143,47 +225,47 @@ static const model_family families[] = {
      .stem = "encoder.layer.",
      .query = "attention.self.query_proj.weight",
      .key = "attention.self.key_proj.weight",
+     .positions = POSITION_BIASED,
+     .table = "embeddings.position_embeddings.weight",
+     .looks_ahead = true,
      .scale = SCALE_DEBERTA,
      .added = "encoder.rel_embeddings.weight",
      .added_sentence = "products of content with trained embeddings of the lag are added to the "
                        "logits: left out"},
-    {.model_type = "vit",
-     .input = INPUT_LAYER_VIT,
-     .stem = "encoder.layer.",
-     .query = "attention.attention.query.weight",
-     .key = "attention.attention.key.weight",
-     .positions = POSITION_TABLE,
-     .table = "embeddings.position_embeddings",
-     PATCHES},
-    {.model_type = "dinov2",
-     .input = INPUT_LAYER_NORM1,
-     .stem = "encoder.layer.",
-     .query = "attention.attention.query.weight",
-     .key = "attention.attention.key.weight",
-     .positions = POSITION_TABLE,
-     .table = "embeddings.position_embeddings",
-     PATCHES},
+    VIT("vit", .input = INPUT_LAYER_VIT),
+    VIT("deit", .input = INPUT_LAYER_VIT),
+    VIT("dinov2", .input = INPUT_LAYER_NORM1),
+    VIT("dinov2_with_registers", .input = INPUT_LAYER_NORM1),
+    VIT("ijepa", .input = INPUT_LAYER_VIT),
+    VIT("vit_mae", .input = INPUT_LAYER_VIT),
+    VIT("vit_msn", .input = INPUT_LAYER_VIT),
+    VIT("yolos", .input = INPUT_LAYER_VIT),
     {.model_type = "dinov3_vit",
      .input = INPUT_LAYER_NORM1,
      .stem = "layer.",
      .query = "attention.q_proj.weight",
      .key = "attention.k_proj.weight",
      .two_coordinates = true},
-    {.model_type = "clip_text_model",
-     .input = INPUT_LAYER_CLIP,
-     .stem = "encoder.layers.",
-     .query = "self_attn.q_proj.weight",
-     .key = "self_attn.k_proj.weight",
-     .positions = POSITION_TABLE,
-     .table = "embeddings.position_embedding.weight"},
-    {.model_type = "clip_vision_model",
-     .input = INPUT_LAYER_CLIP,
-     .stem = "encoder.layers.",
-     .query = "self_attn.q_proj.weight",
-     .key = "self_attn.k_proj.weight",
-     .positions = POSITION_TABLE,
-     .table = "embeddings.position_embedding.weight",
-     PATCHES},
+    CLIP("clip_text_model"),
+    CLIP("clip_vision_model", PATCHES),
+    CLIP("altclip_vision_model", PATCHES),
+    CLIP("chinese_clip_vision_model", PATCHES),
+    CLIP("idefics2_vision", PATCHES),
+    CLIP("idefics3_vision", PATCHES),
+    CLIP("metaclip_2_text_model"),
+    CLIP("metaclip_2_vision_model", PATCHES),
+    CLIP("owlv2_text_model"),
+    CLIP("owlv2_vision_model", PATCHES),
+    CLIP("owlvit_text_model"),
+    CLIP("owlvit_vision_model", PATCHES),
+    CLIP("siglip2_text_model", .looks_ahead = true),
+    CLIP("siglip2_vision_model", PATCHES),
+    CLIP("siglip_text_model", .looks_ahead = true),
+    CLIP("siglip_vision_model", PATCHES),
+    CLIP("smolvlm_vision", PATCHES),
+    BLIP("blip_2_vision_model"),
+    BLIP("blip_vision_model"),
+    BLIP("instructblip_vision_model"),
     {.model_type = "modernbert",
      .input = INPUT_LAYER_MODERNBERT,
      .stem = "layers.",
@@ -193,6 +275,31 @@ static const model_family families[] = {
      .pairing = SZGI_PAIRING_HALF,
      .looks_ahead = true,
      .bases = BASE_MODERNBERT},
+    {.model_type = "modernbert-decoder",
+     .input = INPUT_LAYER_MODERNBERT,
+     .stem = "layers.",
+     .query = "attn.q_proj.weight",
+     .key = "attn.k_proj.weight",
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .bases = BASE_MODERNBERT},
+    {.model_type = "gte",
+     .input = INPUT_LAYER_BERT,
+     .input_name = "mlp_ln",
+     .stem = "encoder.layer.",
+     .query = "attention.qkv_proj.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .looks_ahead = true},
+    {.model_type = "jina_embeddings_v3",
+     .input = INPUT_LAYER_NOMIC,
+     .stem = "encoder.layers.",
+     .query = "mixer.Wqkv.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .looks_ahead = true},
     {.model_type = "nomic_bert",
      .keys = GPT_KEYS,
      .input = INPUT_LAYER_NOMIC,
@@ -245,6 +352,31 @@ static const model_family families[] = {
      .positions = POSITION_TABLE,
      .table = "decoder.embed_positions.weight",
      .table_first = 2},
+    {.model_type = "openai-gpt",
+     .keys = GPT_KEYS,
+     .input = INPUT_LAYER_AFTER,
+     .input_name = "ln_2",
+     .stem = "h.",
+     .query = "attn.c_attn.weight",
+     .layout = LAYOUT_CONV1D,
+     .positions = POSITION_TABLE,
+     .table = "positions_embed.weight"},
+    {.model_type = "biogpt",
+     .input = INPUT_LAYER_BEFORE,
+     .stem = "layers.",
+     .query = "self_attn.q_proj.weight",
+     .key = "self_attn.k_proj.weight",
+     .positions = POSITION_TABLE,
+     .table = "embed_positions.weight",
+     .table_first = 2},
+    {.model_type = "xglm",
+     .keys = {.layers = "num_layers", .heads = "attention_heads", .model = "d_model"},
+     .input = INPUT_LAYER_BEFORE,
+     .stem = "layers.",
+     .query = "self_attn.q_proj.weight",
+     .key = "self_attn.k_proj.weight",
+     .positions = POSITION_FAIRSEQ,
+     .table_first = 2},
     {.model_type = "bloom",
      .keys = {.layers = "n_layer", .heads = "n_head", .model = "n_embed"},
      .input = INPUT_LAYER,
@@ -277,6 +409,58 @@ static const model_family families[] = {
      .positions = POSITION_ROTARY,
      .pairing = SZGI_PAIRING_HALF,
      .partial = PARTIAL_REQUIRED},
+    {.model_type = "gpt_neox_japanese",
+     .input = INPUT_LAYER,
+     .stem = "layers.",
+     .query = "attention.query_key_value.weight",
+     .layout = LAYOUT_FUSED_HEADS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .partial = PARTIAL_OPTIONAL},
+    {.model_type = "dbrx",
+     .keys = {.layers = "n_layers", .heads = "n_heads", .model = "d_model"},
+     .input = INPUT_LAYER,
+     .input_name = "norm_attn_norm.norm_1",
+     .stem = "blocks.",
+     .query = "norm_attn_norm.attn.Wqkv.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF},
+    {.model_type = "internlm2",
+     .input = INPUT_RMS,
+     .input_name = "attention_norm",
+     .stem = "layers.",
+     .query = "attention.wqkv.weight",
+     .layout = LAYOUT_FUSED_GROUPS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF},
+    {.model_type = "phi4_multimodal",
+     .stem = "layers.",
+     .query = "self_attn.qkv_proj.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .partial = PARTIAL_OPTIONAL},
+    {.model_type = "sarvam_moe",
+     .stem = "layers.",
+     .query = "attention.query_key_value.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .partial = PARTIAL_OPTIONAL,
+     .norm = NORM_HEAD,
+     .query_norm = "attention.query_layernorm.weight",
+     .key_norm = "attention.key_layernorm.weight"},
+    {.model_type = "persimmon",
+     .input = INPUT_LAYER,
+     .stem = "layers.",
+     .query = "self_attn.query_key_value.weight",
+     .layout = LAYOUT_FUSED_HEADS,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .partial = PARTIAL_REQUIRED,
+     .norm = NORM_LAYER,
+     LAYERNORMS},
     {.model_type = "gptj",
      .keys = GPT_KEYS,
      .input = INPUT_LAYER_LN1,
@@ -351,8 +535,10 @@ static const model_family families[] = {
     LLAMA("exaone_moe", .norm = NORM_HEAD, .skips = SKIP_FULL),
     LLAMA("flex_olmo", .input = INPUT_NONE, .norm = NORM_FULL),
     LLAMA("olmo_hybrid", .input = INPUT_NONE, .norm = NORM_FULL, .mixed = true, .skips = SKIP_BARE),
-    GEMMA4("sliding", .only = "sliding_attention"),
-    GEMMA4("full", .only = "full_attention", .own_sizes = true),
+    GEMMA4("gemma4_text", "sliding", .only = "sliding_attention"),
+    GEMMA4("gemma4_text", "full", .only = "full_attention", .own_sizes = true),
+    GEMMA4("gemma4_unified_text", "sliding", .only = "sliding_attention"),
+    GEMMA4("gemma4_unified_text", "full", .only = "full_attention", .own_sizes = true),
     LLAMA("olmo", .input = INPUT_LAYER_BARE),
     LLAMA("olmo2", .input = INPUT_NONE, .norm = NORM_FULL),
     LLAMA("olmo3", .input = INPUT_NONE, .norm = NORM_FULL, .scaled_if_full = true),
@@ -364,6 +550,29 @@ static const model_family families[] = {
     LLAMA("granitemoe", .scale = SCALE_FACTOR),
     LLAMA("granitemoeshared", .scale = SCALE_FACTOR),
     LLAMA("granitemoehybrid", .scale = SCALE_FACTOR, .mixed = true, .skips = SKIP_ALL),
+    LLAMA("aria_text"),
+    LLAMA("iquestcoder"),
+    LLAMA("mellum", .norm = NORM_HEAD),
+    LLAMA("apertus1p5_text", .input = INPUT_RMS_ATTENTION, .norm = NORM_HEAD),
+    LLAMA("hunyuan_vl_text", HUNYUAN_NORMS),
+    LLAMA("paddleocr_vl_text"),
+    LLAMA("glm_image_text", .partial = PARTIAL_OPTIONAL),
+    LLAMA("minimax", .mixed = true),
+    LLAMA("afmoe", .norm = NORM_HEAD, .skips = SKIP_FULL),
+    LLAMA("diffllama"),
+    LLAMA("bamba", .others = mamba, .partial = PARTIAL_OPTIONAL),
+    BARE("jamba", "self_attn", .others = mamba),
+    BARE("nemotron_h", "mixer", .keys = {.layers = "layers_block_type"}, .others = mixers,
+         .input_name = "norm"),
+    LLAMA("emu3_text_model"),
+    LLAMA("falcon_h1", .scale = SCALE_KEYS),
+    LLAMA("laguna", .norm = NORM_HEAD, .partial = PARTIAL_OPTIONAL,
+          .equal_heads = "num_attention_heads_per_layer"),
+    LLAMA("minimax_m3_vl_text", .input = INPUT_RMS_PLUS_ONE, .norm = NORM_HEAD,
+          .gain_plus_one = true, .partial = PARTIAL_REQUIRED),
+    LLAMA("mllama_text_model", .others = crossing),
+    LLAMA("csm"),
+    LLAMA("csm_depth_decoder_model"),
     LLAMA("phimoe", .input = INPUT_LAYER),
     LLAMA("exaone4", .input = INPUT_NONE, .norm = NORM_HEAD, .skips = SKIP_FULL),
     LLAMA("gpt_oss"),
@@ -383,6 +592,7 @@ static const model_family families[] = {
     NEIGHBOURS("ernie4_5"),
     NEIGHBOURS("ernie4_5_moe"),
     NEIGHBOURS("glm4v_text", .partial = PARTIAL_REQUIRED),
+    NEIGHBOURS("glm_ocr_text", .partial = PARTIAL_OPTIONAL),
     NEIGHBOURS("helium"),
     NEIGHBOURS("glm", .partial = PARTIAL_REQUIRED),
     NEIGHBOURS("glm4", .partial = PARTIAL_REQUIRED),
@@ -396,6 +606,8 @@ static const model_family families[] = {
     LATENT("glm4_moe_lite", .interleave = "rope_interleave"),
     LATENT("youtu", .interleave = "rope_interleave"),
     LATENT("mistral4", .interleave = "rope_interleave", .temperature = TEMPERATURE_MINISTRAL3),
+    LATENT("axk1", .interleave = "rope_interleave"),
+    LATENT("sarvam_mla", .interleave = "rope_interleave"),
     LATENT("minicpm3", .pairing = SZGI_PAIRING_HALF),
     LONGCAT("first", &latent_first, INPUT_RMS_FIRST, NULL),
     LONGCAT("second", &latent_second, INPUT_RMS_SECOND,
@@ -403,8 +615,37 @@ static const model_family families[] = {
     BART("bart", 2, INPUT_LAYER_BART_ENCODER, INPUT_LAYER_BART_DECODER, INPUT_LAYER_BART_CROSS,
          NULL),
     BART("mbart", 2, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS, NULL),
+    BART("blenderbot", 0, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS, NULL),
+    BART("blenderbot-small", 0, INPUT_LAYER_BART_ENCODER, INPUT_LAYER_AFTER, INPUT_LAYER_BART_CROSS,
+         NULL),
+    BART("plbart", 2, INPUT_LAYER_BART_ENCODER, INPUT_LAYER_BART_DECODER, INPUT_LAYER_BART_CROSS,
+         NULL),
+    {.model_type = "led",
+     .stack = "encoder",
+     .keys = {.layers = "encoder_layers", .heads = "encoder_attention_heads", .model = "d_model"},
+     .stem = "encoder.layers.",
+     .query = "self_attn.longformer_self_attn.query.weight",
+     .key = "self_attn.longformer_self_attn.key.weight",
+     .positions = POSITION_TABLE,
+     .table = "encoder.embed_positions.weight",
+     .input = INPUT_LAYER_BART_ENCODER},
+    BART_STACK("led", "decoder", "decoder", "self_attn", .positions = POSITION_TABLE,
+               .table = "decoder.embed_positions.weight", .input = INPUT_LAYER_BART_DECODER),
+    BART_STACK("led", "cross", "decoder", "encoder_attn", .input = INPUT_LAYER_BART_CROSS),
+    TRANSLATOR("m2m_100", POSITION_FAIRSEQ, "encoder_attn", INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE,
+               INPUT_LAYER_BEFORE_CROSS),
+    TRANSLATOR("marian", POSITION_MARIAN, "encoder_attn", INPUT_LAYER_AFTER, INPUT_LAYER_AFTER,
+               INPUT_LAYER_BART_CROSS),
+    TRANSLATOR("nllb-moe", POSITION_FAIRSEQ, "cross_attention", INPUT_LAYER_BEFORE,
+               INPUT_LAYER_BEFORE, INPUT_LAYER_NLLB_CROSS),
+    TRANSLATOR("pegasus", POSITION_MARIAN, "encoder_attn", INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE,
+               INPUT_LAYER_BEFORE_CROSS),
     BART("whisper", 0, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE_CROSS,
          "tokens are frames of sound, so that the mean token is not known"),
+    T5_ENCODER("longt5", "LocalSelfAttention", .added_in_layer = NULL),
+    T5_ENCODER("longt5", "TransientGlobalSelfAttention", .added_in_layer = NULL),
+    T5_DECODER("longt5", .added_in_layer = NULL),
+    T5("switch_transformers", .added_in_layer = NULL),
     T5("t5", .added_in_layer = NULL),
     T5("mt5", .added_in_layer = NULL),
     T5("umt5", .added_in_layer = "layer.0.SelfAttention.relative_attention_bias.weight"),
@@ -421,7 +662,22 @@ const char *szgi_family_refusal(const char *model_type) {
     static const struct {
         const char *model_type, *why;
     } refused[] = {
+        {"canine", "attention is local, between characters and their blocks"},
+        {"convbert", "half of the heads are convolutions, and the others share their input"},
         {"deepseek_v4", "keys are compressed over positions"},
+        {"doge", "a trained function of the values is added to the logits of each key"},
+        {"fnet", "Fourier transforms take the place of attention"},
+        {"funnel", "queries are pooled between blocks, and vectors of the lag are added"},
+        {"jetmoe", "each token chooses the weights of its queries"},
+        {"mimo_v2_flash", "sliding layers have other numbers of heads than the rest"},
+        {"mobilebert", "queries and keys read a bottleneck behind a norm without statistics"},
+        {"mra", "the softmax is approximated by blocks"},
+        {"nystromformer", "the softmax is approximated by landmarks (Nystrom)"},
+        {"reformer", "queries and keys are the same, and hashing chooses them"},
+        {"xlnet", "vectors of the lag are added to keys by a projection of their own"},
+        {"yoso", "hashing takes the place of the softmax"},
+        {"zamba", "queries and keys read two streams side by side"},
+        {"zamba2", "queries and keys read two streams side by side"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (strcmp(refused[i].model_type, model_type) == 0)

@@ -22,6 +22,7 @@ typedef struct input_norm {
     const char *between; /* a tensor that acts between `first` and layer 0 */
     const char *flag;    /* a key of the configuration that must be `wanted`; absent: it is */
     bool wanted;
+    input_rule otherwise; /* the rule where it is not; 0: no norm is known */
 } input_norm;
 
 #define LAYER_NORM(norm_name, ...)                                                                 \
@@ -44,8 +45,9 @@ static const input_norm norms[] = {
     [INPUT_LAYER_LN1] = LAYER_NORM("ln_1"),
     [INPUT_LAYER_MPT] = LAYER_NORM("norm_1"),
     [INPUT_LAYER_FALCON] = LAYER_NORM("ln_attn", .other = "input_layernorm"),
-    [INPUT_LAYER_OPT] =
-        LAYER_NORM("self_attn_layer_norm", .flag = "do_layer_norm_before", .wanted = true),
+    [INPUT_LAYER_OPT] = LAYER_NORM("self_attn_layer_norm", .flag = "do_layer_norm_before",
+                                   .wanted = true, .otherwise = INPUT_LAYER_AFTER),
+    [INPUT_LAYER_AFTER] = LAYER_NORM("final_layer_norm", .after = true),
     [INPUT_LAYER_VIT] = LAYER_NORM("layernorm_before"),
     [INPUT_LAYER_CLIP] = LAYER_NORM("layer_norm1"),
     [INPUT_LAYER_NORM1] = LAYER_NORM("norm1"),
@@ -54,6 +56,9 @@ static const input_norm norms[] = {
         "output.LayerNorm", .after = true, .first = "embeddings.LayerNorm",
         .second = "encoder.conv.LayerNorm", /* DeBERTa's convolution acts behind layer 0 */
         .between = "embeddings_project.weight"),
+    [INPUT_LAYER_REMBERT] =
+        LAYER_NORM("output.LayerNorm", .after = true, .first = "embeddings.LayerNorm",
+                   .between = "encoder.embedding_hidden_mapping_in.weight"),
     [INPUT_LAYER_ALBERT] = LAYER_NORM("albert_layers.0.full_layer_layer_norm", .after = true,
                                       .first = "embeddings.LayerNorm",
                                       .between = "encoder.embedding_hidden_mapping_in.weight"),
@@ -70,6 +75,8 @@ static const input_norm norms[] = {
     [INPUT_LAYER_BEFORE] = LAYER_NORM("self_attn_layer_norm"),
     [INPUT_LAYER_BEFORE_CROSS] =
         LAYER_NORM("encoder_attn_layer_norm", .keys = "encoder.layer_norm"),
+    [INPUT_LAYER_NLLB_CROSS] =
+        LAYER_NORM("cross_attention_layer_norm", .keys = "encoder.layer_norm"),
     [INPUT_RMS_GGUF] = RMS_NORM("attn_norm"),
     [INPUT_RMS_CROSS_GGUF] = RMS_NORM("cross_attn_norm", .keys = "enc.output_norm"),
     [INPUT_LAYER_GGUF] = LAYER_NORM("attn_norm"),
@@ -110,19 +117,30 @@ input_rule szgi_fold_rule_of_gguf(input_rule rule) {
 }
 
 static const input_norm *norm_of(const szg_checkpoint *checkpoint) {
-    return &norms[checkpoint->family->input];
+    return &norms[checkpoint->input];
 }
 
 /* ---- Which tensors ---- */
 
+/* What files from TensorFlow call a norm's parts (bert-base-uncased). */
+static const char *older_ending(const char *ending) {
+    return strcmp(ending, ".weight") == 0 ? ".gamma" : strcmp(ending, ".bias") == 0 ? ".beta" : "";
+}
+
 /* PREFIX NAME ENDING. */
-static const szgi_tensor *stack_tensor(const szg_checkpoint *checkpoint, const char *name,
+static const szgi_tensor *named_tensor(const szg_checkpoint *checkpoint, const char *name,
                                        const char *ending) {
     char whole[512];
     int length = snprintf(whole, sizeof whole, "%s%s%s", checkpoint->prefix, name, ending);
     if (length < 0 || (size_t)length >= sizeof whole)
         return NULL;
     return szgi_safetensors_find(checkpoint->tensors, whole);
+}
+
+static const szgi_tensor *stack_tensor(const szg_checkpoint *checkpoint, const char *name,
+                                       const char *ending) {
+    const szgi_tensor *tensor = named_tensor(checkpoint, name, ending);
+    return tensor ? tensor : named_tensor(checkpoint, name, older_ending(ending));
 }
 
 /* The same, where a star in the name is the last layer that has such a tensor. */
@@ -146,6 +164,10 @@ static const szgi_tensor *layer_tensor(const szg_checkpoint *checkpoint, int64_t
                                        const char *name, const char *ending) {
     char whole[256];
     snprintf(whole, sizeof whole, "%s%s", name, ending);
+    const szgi_tensor *tensor = szgi_layer_tensor(checkpoint, layer, whole);
+    if (tensor)
+        return tensor;
+    snprintf(whole, sizeof whole, "%s%s", name, older_ending(ending));
     return szgi_layer_tensor(checkpoint, layer, whole);
 }
 
@@ -158,7 +180,8 @@ static const szgi_tensor *find_part(const szg_checkpoint *checkpoint, int64_t la
         at = at < 0 ? at : at * checkpoint->groups / checkpoint->layers;
     if (layer == 1 && norm->second && stack_tensor(checkpoint, norm->second, ending))
         return stack_tensor(checkpoint, norm->second, ending);
-    const szgi_tensor *own = at < 0 ? NULL : layer_tensor(checkpoint, at, norm->name, ending);
+    const char *name = checkpoint->family->input_name ? checkpoint->family->input_name : norm->name;
+    const szgi_tensor *own = at < 0 ? NULL : layer_tensor(checkpoint, at, name, ending);
     if (!own && at >= 0 && norm->other)
         own = layer_tensor(checkpoint, at, norm->other, ending);
     if (own || layer > 0 || !norm->first)
@@ -207,13 +230,25 @@ static void place_norm(szg_checkpoint *checkpoint, int64_t index, const key_norm
                    find_part(checkpoint, keys, ".bias"), &layer->k);
 }
 
-szg_status szgi_fold_resolve(szg_context *context, szg_checkpoint *checkpoint) {
-    const input_norm *norm = norm_of(checkpoint);
-    int64_t missing = 0, heads = 0;
-    key_norm outer = {NULL};
+/* The family's rule, or the one that its flag chooses; *known: it is one of a norm. */
+static szg_status choose_rule(szg_context *context, szg_checkpoint *checkpoint, bool *known) {
+    const input_norm *norm = &norms[checkpoint->family->input];
     bool flag = norm->wanted;
+    checkpoint->input = checkpoint->family->input;
     if (norm->flag)
         SZG_TRY(szgi_config_flag(context, checkpoint->settings, norm->flag, norm->wanted, &flag));
+    *known = flag == norm->wanted || norm->otherwise;
+    if (flag != norm->wanted && norm->otherwise)
+        checkpoint->input = norm->otherwise;
+    return SZG_OK;
+}
+
+szg_status szgi_fold_resolve(szg_context *context, szg_checkpoint *checkpoint) {
+    int64_t missing = 0, heads = 0;
+    key_norm outer = {NULL};
+    bool known;
+    SZG_TRY(choose_rule(context, checkpoint, &known));
+    const input_norm *norm = norm_of(checkpoint);
     if (norm->kind == KIND_NONE)
         return SZG_OK;
     if (norm->keys) {
@@ -223,7 +258,7 @@ szg_status szgi_fold_resolve(szg_context *context, szg_checkpoint *checkpoint) {
     for (int64_t i = 0; i < checkpoint->layers; i++) {
         if (checkpoint->layer[i].absent)
             continue;
-        if (flag == norm->wanted)
+        if (known)
             place_norm(checkpoint, i, &outer);
         heads++;
         missing += !szgi_fold_has_input(checkpoint, i);

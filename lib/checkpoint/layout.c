@@ -113,6 +113,9 @@ szg_status szgi_layout_resolve(szg_context *context, szg_checkpoint *checkpoint)
         else
             place_heads(checkpoint); /* one query a group is the same rows */
         return SZG_OK;
+    case LAYOUT_FUSED_GROUPS:
+        place_groups(checkpoint);
+        return SZG_OK;
     case LAYOUT_BIGCODE:
         if (checkpoint->key_heads == 1)
             place_blocks(checkpoint);

@@ -76,9 +76,10 @@ static bool table_sizes(const szgi_tensor *table, int64_t *rows, int64_t *column
 /* ELECTRA and ALBERT add positions to embeddings that a matrix brings to the model's size. */
 static szg_status note_projection(szg_context *context, szg_checkpoint *checkpoint,
                                   int64_t columns) {
-    static const char *const keys[] = {"embedding_size", NULL};
+    static const char *const keys[] = {"embedding_size", "input_embedding_size", NULL};
     int64_t size;
-    if (!szgi_json_has(checkpoint->settings, keys[0]))
+    if (!szgi_json_has(checkpoint->settings, keys[0]) &&
+        !szgi_json_has(checkpoint->settings, keys[1]))
         return SZG_OK;
     SZG_TRY(szgi_config_integer(context, checkpoint->settings, keys, 1, &size));
     if (size == checkpoint->model_size || size != columns)
@@ -129,23 +130,76 @@ static szg_status use_sinusoids(szg_context *context, szg_checkpoint *checkpoint
     return szgi_config_integer(context, checkpoint->settings, keys, 1, &checkpoint->position_rows);
 }
 
+/* All sines, then all cosines, of frequencies 10000^(-j / steps): the family's table, if the file
+ * has it (Pegasus). */
+static szg_status use_halves(szg_context *context, szg_checkpoint *checkpoint, int64_t steps,
+                             int64_t first) {
+    const char *table = checkpoint->family->table;
+    if (table && find_table(checkpoint, table))
+        return use_table(context, checkpoint, table, first);
+    if (steps < 1)
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: sinusoidal positions of model size %" PRId64 " have no two halves",
+                         checkpoint->source, checkpoint->model_size);
+    SZG_TRY(use_sinusoids(context, checkpoint));
+    checkpoint->position_steps = steps;
+    checkpoint->position_first = first;
+    return SZG_OK;
+}
+
+static szg_status read_padding(szg_context *context, const szg_checkpoint *checkpoint,
+                               int64_t *padding) {
+    static const char *const padding_keys[] = {"pad_token_id", NULL};
+    SZG_TRY(szgi_config_integer(context, checkpoint->settings, padding_keys, 0, padding));
+    if (*padding <= 1 << 20)
+        return SZG_OK;
+    return szgi_json_fail(context, szgi_json_member(checkpoint->settings, padding_keys[0]),
+                          "is %" PRId64 ", which is no row of a position table", *padding);
+}
+
 /* Row 0 of the table is that of padding, or further ones are. */
 static szg_status use_padded(szg_context *context, szg_checkpoint *checkpoint) {
-    static const char *const padding_keys[] = {"pad_token_id", NULL};
     int64_t padding;
-    SZG_TRY(szgi_config_integer(context, checkpoint->settings, padding_keys, 0, &padding));
-    if (padding > 1 << 20)
-        return szgi_json_fail(context, szgi_json_member(checkpoint->settings, padding_keys[0]),
-                              "is %" PRId64 ", which is no row of a position table", padding);
+    SZG_TRY(read_padding(context, checkpoint, &padding));
     return use_table(context, checkpoint, checkpoint->family->table, padding + 1);
+}
+
+/* ESM adds a table, or rotates. */
+static szg_status use_table_or_rotate(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char key[] = "position_embedding_type";
+    const char *kind = "absolute";
+    if (szgi_json_has(checkpoint->settings, key))
+        SZG_TRY(szgi_json_as_text(context, szgi_json_member(checkpoint->settings, key), &kind));
+    if (strcmp(kind, "rotary") == 0)
+        return SZG_OK;
+    if (strcmp(kind, "absolute") == 0)
+        return use_padded(context, checkpoint);
+    return szgi_json_fail(context, szgi_json_member(checkpoint->settings, key),
+                          "'%s' is not one of absolute, rotary", kind);
 }
 
 szg_status szgi_positions_resolve(szg_context *context, szg_checkpoint *checkpoint) {
     const model_family *family = checkpoint->family;
+    int64_t padding;
     bool choice;
     switch (family->positions) {
+    case POSITION_OPTIONAL:
+        return find_table(checkpoint, family->table)
+                   ? use_table(context, checkpoint, family->table, family->table_first)
+                   : SZG_OK;
+    case POSITION_MARIAN:
+        return use_halves(context, checkpoint, checkpoint->model_size / 2, 0);
+    case POSITION_FAIRSEQ:
+        padding = family->table_first - 1;
+        if (family->table_first == 0)
+            SZG_TRY(read_padding(context, checkpoint, &padding));
+        return use_halves(context, checkpoint, checkpoint->model_size / 2 - 1, padding + 1);
     case POSITION_TABLE:
         return use_table(context, checkpoint, family->table, family->table_first);
+    case POSITION_BIASED:
+        SZG_TRY(szgi_config_flag(context, checkpoint->settings, "position_biased_input", true,
+                                 &choice));
+        return choice ? use_table(context, checkpoint, family->table, 0) : SZG_OK;
     case POSITION_DISTILBERT:
         SZG_TRY(szgi_config_flag(context, checkpoint->settings, "sinusoidal_pos_embds", false,
                                  &choice));
@@ -160,13 +214,31 @@ szg_status szgi_positions_resolve(szg_context *context, szg_checkpoint *checkpoi
         return family->positions == POSITION_ROBERTA
                    ? use_padded(context, checkpoint)
                    : use_table(context, checkpoint, family->table, 0);
+    case POSITION_ROTARY:
+        return family->skips == SKIP_TABLE ? use_table_or_rotate(context, checkpoint) : SZG_OK;
     default:
         return SZG_OK;
     }
 }
 
+static void compute_halves(const szg_checkpoint *checkpoint, int64_t n, double *p) {
+    int64_t d = checkpoint->model_size, half = d / 2;
+    for (int64_t j = 0; j < half; j++) {
+        double frequency = pow(10000, -(double)j / (double)checkpoint->position_steps);
+        for (int64_t i = 0; i < n; i++) {
+            double angle = (double)(checkpoint->position_first + i) * frequency;
+            p[i * d + j] = sin(angle);
+            p[i * d + half + j] = cos(angle);
+        }
+    }
+}
+
 static szg_status compute_sinusoids(szg_context *context, const szg_checkpoint *checkpoint,
                                     int64_t n, double *p) {
+    if (checkpoint->position_steps > 0) {
+        compute_halves(checkpoint, n, p);
+        return SZG_OK;
+    }
     const szgi_key_value dim = {
         .key = "dim", .type = SZGI_KEY_INTEGER, .integer = checkpoint->model_size};
     szg_encoding *encoding;

@@ -243,6 +243,7 @@ static void put_weights(property_writer *writer) {
                                           [LAYOUT_FUSED_HEADS] = "fused heads",
                                           [LAYOUT_FUSED_BLOCKS] = "fused blocks",
                                           [LAYOUT_FALCON] = "fused groups",
+                                          [LAYOUT_FUSED_GROUPS] = "fused groups",
                                           [LAYOUT_BIGCODE] = "fused",
                                           [LAYOUT_CODEGEN] = "fused quarters",
                                           [LAYOUT_GATED] = "separate, queries with gates",

@@ -353,6 +353,16 @@ static szg_status resolve_unscaled(szg_context *context, szg_checkpoint *checkpo
     return SZG_OK;
 }
 
+/* DBRX has its base among the numbers of attention. */
+static szgi_json_value base_of_attention(szgi_json_value settings, szgi_json_value base) {
+    szgi_json_value attention = szgi_json_member(settings, "attn_config");
+    return szgi_json_kind_of(base) <= SZGI_JSON_NULL &&
+                   szgi_json_kind_of(attention) == SZGI_JSON_OBJECT &&
+                   szgi_json_has(attention, base_keys[0])
+               ? szgi_json_member(attention, base_keys[0])
+               : base;
+}
+
 /* One rotation for every layer; `parameters` may be absent. */
 static szg_status resolve_flat(szg_context *context, szg_checkpoint *checkpoint,
                                szgi_json_value parameters) {
@@ -367,6 +377,7 @@ static szg_status resolve_flat(szg_context *context, szg_checkpoint *checkpoint,
         find_in_both(context, settings, inner ? parameters : settings, base_keys, &source.base));
     SZG_TRY(find_in_both(context, settings, inner ? parameters : settings, partial_keys,
                          &source.partial));
+    source.base = base_of_attention(settings, source.base);
     checkpoint->decided.base = source.base.key;
     if (szgi_json_kind_of(source.partial) > SZGI_JSON_NULL)
         checkpoint->decided.partial = source.partial.key;
@@ -451,6 +462,10 @@ static szg_status rotates_at_all(szg_context *context, szg_checkpoint *checkpoin
         SZG_TRY(szgi_config_require(context, szgi_json_member(checkpoint->settings, alibi_key)));
         SZG_TRY(szgi_config_flag(context, checkpoint->settings, alibi_key, false, &alibi));
         *out = !alibi;
+    } else if (checkpoint->family->skips == SKIP_TABLE) {
+        *out = checkpoint->position_kind == SZG_POSITIONS_NONE && !checkpoint->position_note &&
+               !checkpoint->position_problem;
+        checkpoint->decided.skips = kind_key;
     } else if (checkpoint->family->skips == SKIP_ALL) {
         const char *kind = "none";
         checkpoint->decided.skips = kind_key;

@@ -15,7 +15,8 @@ static const szgi_tensor *stack_tensor(const szg_checkpoint *checkpoint,
     for (int64_t i = 0; i < count; i++) {
         const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
         if (strncmp(tensor->name, checkpoint->prefix, prefix) != 0 ||
-            strstr(tensor->name, ".indexer.")) /* which chooses keys, and has queries of its own */
+            strstr(tensor->name, ".indexer.") || /* which chooses keys, and has its own queries */
+            strstr(tensor->name, ".cross_attn."))
             continue;
         for (const char *const *ending = endings; *ending; ending++)
             if (szgi_text_ends(tensor->name, *ending))
@@ -280,7 +281,8 @@ static bool has_cross_attention(const szg_checkpoint *checkpoint) {
     size_t prefix = strlen(checkpoint->prefix);
     for (int64_t i = 0; i < count; i++) {
         const char *name = szgi_safetensors_tensor(checkpoint->tensors, i)->name;
-        if (strncmp(name, checkpoint->prefix, prefix) == 0 && strstr(name, ".crossattention."))
+        if (strncmp(name, checkpoint->prefix, prefix) == 0 &&
+            (strstr(name, ".crossattention.") || strstr(name, ".cross_attn.")))
             return true;
     }
     return false;
@@ -308,7 +310,18 @@ static szg_status resolve_sections(szg_context *context, szg_checkpoint *checkpo
                : SZG_OK;
 }
 
+/* Longformer's tokens of global attention. */
+static szg_status resolve_global(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char *const endings[] = {".query_global.weight", NULL};
+    return stack_tensor(checkpoint, endings)
+               ? leave_out(context, checkpoint,
+                           "tokens of global attention have projections of their own "
+                           "(query_global, key_global): left out")
+               : SZG_OK;
+}
+
 static szg_status resolve_rest(szg_context *context, szg_checkpoint *checkpoint) {
+    SZG_TRY(resolve_global(context, checkpoint));
     if (has_cross_attention(checkpoint))
         SZG_TRY(
             leave_out(context, checkpoint, "there is cross-attention too: its heads are not read"));

@@ -48,7 +48,26 @@ static const value_names names[] = {
     {"attn.attention.q_proj.weight",
      "attn.attention.v_proj.weight",
      {"attn.attention.out_proj.weight"}},
-    {"attn.q_proj.weight", "attn.v_proj.weight", {"attn.out_proj.weight"}},
+    {"attn.q_proj.weight", "attn.v_proj.weight", {"attn.out_proj.weight", "attn.Wo.weight"}},
+    {"attention.qkv_proj.weight", NULL, {"attention.o_proj.weight"}},
+    {"attention.wqkv.weight", NULL, {"attention.wo.weight"}},
+    {"mixer.Wqkv.weight", NULL, {"mixer.out_proj.weight"}},
+    {"norm_attn_norm.attn.Wqkv.weight", NULL, {"norm_attn_norm.attn.out_proj.weight"}},
+    {"self_attn.longformer_self_attn.query.weight",
+     "self_attn.longformer_self_attn.value.weight",
+     {"self_attn.output.weight"}},
+    {"layer.0.LocalSelfAttention.q.weight",
+     "layer.0.LocalSelfAttention.v.weight",
+     {"layer.0.LocalSelfAttention.o.weight"}},
+    {"layer.0.TransientGlobalSelfAttention.q.weight",
+     "layer.0.TransientGlobalSelfAttention.v.weight",
+     {"layer.0.TransientGlobalSelfAttention.o.weight"}},
+    {"cross_attention.q_proj.weight",
+     "cross_attention.v_proj.weight",
+     {"cross_attention.out_proj.weight"}},
+    {"mixer.q_proj.weight", "mixer.v_proj.weight", {"mixer.o_proj.weight"}},
+    {"self_attn.qkv.weight", NULL, {"self_attn.projection.weight"}},
+    {"self_attn.query_key_value.weight", NULL, {"self_attn.dense.weight"}},
     {"attn.qkv_proj.weight", NULL, {"attn.out_proj.weight"}},
     {"attn.c_attn.weight", NULL, {"attn.c_proj.weight"}},
     {"attn.Wqkv.weight", NULL, {"attn.Wo.weight", "attn.out_proj.weight"}},
@@ -88,17 +107,17 @@ static const szgi_tensor *own_values(const szg_checkpoint *checkpoint, int64_t l
 
 /* ---- What acts between values and output ---- */
 
-/* Tensors beside the values' that act on them. Of the known families BitNet alone has one: a norm
- * of all heads together, before the output. */
+/* Tensors beside the values' that act on them: a norm of all heads together before the output
+ * (BitNet), a gate of each number (AFMoE), or two halves of the values that are subtracted
+ * (DiffLlama). */
 static const char *const unknown[] = {
-    "self_attn.v_norm.weight",    "self_attn.attn_sub_norm.weight",
-    "self_attn.sub_norm.weight",  "self_attn.g_proj.weight",
-    "self_attn.gate_proj.weight", "attn_v_norm.weight",
-    "attn_sub_norm.weight",       "attn_gate.weight"};
+    "self_attn.lambda_q1",       "self_attn.v_norm.weight", "self_attn.attn_sub_norm.weight",
+    "self_attn.sub_norm.weight", "self_attn.g_proj.weight", "self_attn.gate_proj.weight",
+    "attn_v_norm.weight",        "attn_sub_norm.weight",    "attn_gate.weight"};
 
 /* Values are divided by their root mean square, without gains. */
 static bool is_normed(const szg_checkpoint *checkpoint) {
-    static const char *const normed[] = {"gemma3n_text", "gemma4_text"};
+    static const char *const normed[] = {"gemma3n_text", "gemma4_text", "gemma4_unified_text"};
     for (size_t i = 0; i < sizeof normed / sizeof *normed; i++)
         if (strcmp(checkpoint->family->model_type, normed[i]) == 0)
             return true;

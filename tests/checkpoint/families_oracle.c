@@ -408,7 +408,7 @@ static int64_t unrotated_tokens(const family_case *own) {
 static void check_head(const family_case *own, int64_t layer, int64_t head, const measured *q,
                        const measured *k, const double *logits) {
     int64_t nq = q->rows, nk = k->rows;
-    bool added = own->checkpoint->alibi || own->checkpoint->family->added;
+    bool added = own->checkpoint->alibi || own->checkpoint->added;
     double *rest = calloc((size_t)(nq * nk), sizeof *rest),
            *errors = calloc((size_t)(nq * nk), sizeof *errors);
     char place[800];

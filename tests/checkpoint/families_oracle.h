@@ -88,6 +88,10 @@ void check_layer(const family_case *own, int64_t layer);
  * softmax(logits) X (W_O W_V)^T, with the biases that circuits leave out. */
 void check_written(const family_case *own, int64_t layer);
 
+/* The tensor that acts on the values of a family between attention and output, which is refused by
+ * name; NULL: none does. */
+const char *acts_on_values(const char *model_type);
+
 /* The norm's eps, which each configuration calls by its own name. */
 double read_eps(szgi_json_value settings);
 

@@ -3,8 +3,14 @@
 
 #include "families_oracle.h"
 
+/* So many models at least; tools/families --count tries one at a time. */
+static int least(int models) {
+    const char *text = getenv("SZG_FAMILIES_LEAST");
+    return text ? atoi(text) : models;
+}
+
 START_TEST(logits_of_every_family) {
-    ck_assert_int_ge(check_all("config.json", check_layer), 70);
+    ck_assert_int_ge(check_all("config.json", check_layer), least(70));
 }
 END_TEST
 

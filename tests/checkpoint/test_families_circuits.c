@@ -84,7 +84,8 @@ static const struct {
     const char *words;
     const char *const model_type[4];
 } acted_on[] = {
-    {"values are normalised by head, without gains", {"gemma3n_text", "gemma4_text"}},
+    {"values are normalised by head, without gains",
+     {"gemma3n_text", "gemma4_text", "gemma4_unified_text"}},
     {"gate multiplies the values", {"qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"}},
     {"attn_sub_norm.weight acts on the values", {"bitnet"}},
 };
@@ -101,7 +102,7 @@ static bool is_acted_on(const szg_checkpoint *checkpoint, size_t kind) {
 static void check_rows(const family_case *own, int64_t layer) {
     const szg_checkpoint *checkpoint = own->checkpoint;
     const szg_checkpoint_options options = {SZG_INIT(szg_checkpoint_options), .circuits = true};
-    bool refused = strcmp(checkpoint->family->model_type, "bitnet") == 0;
+    bool refused = acts_on_values(checkpoint->family->model_type);
     szg_checkpoint_tables tables;
     int64_t attend = 0, rows = 0;
     if (layer > 0)
