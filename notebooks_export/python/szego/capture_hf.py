@@ -29,7 +29,7 @@ from .attention import logits
 from .batch import Spectra
 from .choices import Array, Part, Path, Question
 from .capture_families import FAMILIES, CaptureError, family_of, query_heads
-from .capture_hooks import Hooks, Rotations, Taken, hooks_of, keys_seen, refuse
+from .capture_hooks import Hooks, Rotations, Taken, held, hooks_of, keys_seen, refuse
 from .capture_masks import described
 from .capture_rotation import before
 from .errors import SzegoError
@@ -222,6 +222,9 @@ class Capture:
         for name, parameter in signature.parameters.items():
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 bound = {**bound.pop(name, {}), **bound}
+        tokens = next((bound[name] for name in ("input_ids", "inputs_embeds") if bound.get(name) is not None), None)
+        if tokens is not None:
+            _refuse_longer(tokens.shape[1], tokens.shape[1] + max(map(held, bound.values())))
         decoder = "decoder" in self.stack.split(".") and "decoder_attention_mask" in signature.parameters
         self._mask = bound.get("decoder_attention_mask" if decoder else "attention_mask")
         self._current = _Pass([], {})
@@ -256,6 +259,8 @@ class Capture:
         return out
 
     def _kept_arguments(self, layer, original, *args, **kwargs):
+        if not _recomputes():
+            self._begins(layer)
         self._forwards[layer] = original, args, kwargs
         try:
             return original(*args, **kwargs)
@@ -346,9 +351,11 @@ class Capture:
                   if _POSITIONS_PATTERN.search(name)]
         if self.reasons:
             raise CaptureError(f"content: {next(iter(self.reasons.values()))}")
-        if self.rotary or not tables:
+        if self.rotary:
             raise CaptureError("the model adds no rows of positions to the tokens: queries and keys "
                                "before rotation are captured with the others")
+        if not tables:
+            raise CaptureError(f"the model has no rows of positions that are known ({', '.join(_POSITIONS)})")
         saved = [table.detach().clone() for table in tables]
         self._target = self.content
         try:

@@ -136,7 +136,7 @@ def hooks_of(module: Any) -> Optional[Hooks]:
 # ---- Passes that go on from earlier tokens ----
 # Versions of transformers hand caches on under different names: what counts is what an argument is.
 
-def _held(argument: Any, layer: int = 0) -> int:
+def held(argument: Any, layer: int = 0) -> int:
     """Tokens that a cache holds: an object of transformers, or a layer's own (k, v), a pair of each in old versions."""
     if hasattr(argument, "get_seq_length"):
         return int(argument.get_seq_length(layer))
@@ -148,6 +148,6 @@ def _held(argument: Any, layer: int = 0) -> int:
 
 def keys_seen(arguments: Tuple, layer: int, tokens: int) -> int:
     """Keys of an attention that ran: those that its cache holds now, or the mask's columns where none is to be seen."""
-    held = max((_held(one, layer) for one in arguments), default=0)
+    kept = max((held(one, layer) for one in arguments), default=0)
     masks = [one.shape for one in arguments if getattr(one, "ndim", 0) == 4 and one.shape[-2] == tokens]
-    return held or max((shape[-1] for shape in masks), default=0)
+    return kept or max((shape[-1] for shape in masks), default=0)

@@ -70,10 +70,10 @@ class _Probe:
             if found is not None:
                 self.turns.append(found)
                 return found.at(cos, sin)
-            if hasattr(value, "get_seq_length"):
-                return None
-            # Layers hand keys on to later ones in such a container: those of angle zero must not get there.
-            return copy.copy(value) if isinstance(value, (MutableMapping, list)) else value
+            if isinstance(value, (MutableMapping, list)):
+                # Layers hand keys on to later ones in such a container: those of angle zero must not get there.
+                return copy.copy(value)
+            return None if hasattr(value, "get_seq_length") or hasattr(value, "update") else value
 
         def output(_module: Any, _inputs: Any, out: Any) -> Any:
             if isinstance(out, torch.Tensor) and out.dim() >= 3:
