@@ -206,7 +206,7 @@ def check_page_labels():
 
 def check_judged():
     """The judge's tables have no schema that a compiler could check."""
-    own, kinds = columns.own_tables(), {"value": ("name",), "word": ("name",), "range": ("lower", "upper")}
+    own, kinds = columns.own_tables("judge"), {"value": ("name",), "word": ("name",), "range": ("lower", "upper")}
     wrong = [f"{table}: {cell['name']}" for table, found in own.items() for cell in found.get("screen", [])
              if set(cell) != {"priority", "name", "kind", "heading", *kinds[cell["kind"]]} or
              not {cell[end] for end in kinds[cell["kind"]]} <= {one["name"] for one in found["columns"]} or

@@ -28,6 +28,7 @@ from .folders import load
 from .frames import frame
 from .head import Head
 from .kernels import kernel
+from .monitor import Monitor
 from .program import ablate, info, run, run_spectrum
 from .publishing import export, report
 from .results import Contraction, Range, Spectrum, Symbol, Theorem
@@ -46,6 +47,7 @@ __all__ += ["HubError", "rope"]
 __all__ += ["Head", "ablate", "export", "frame", "report"]
 __all__ += ["LogitsStatistics", "Stack", "factored", "logits_statistics", "run_spectrum"]
 __all__ += ["KeywordError", "MissingAttributeError", "MissingPackageError", "info"]
+__all__ += ["Monitor"]
 __version__ = "0.1.0"
 
 

@@ -1,7 +1,7 @@
 """What the columns of szego's tables are called, measured in and bound: as the schemas of the tables say it.
 
-The build writes the schemas to tables.json (lib/base/schema.h describes a column); judge/tables.json is of the same
-form and describes the tables that this package itself writes. A column that no table has, of an earlier version for
+The build writes the schemas to tables.json (lib/base/schema.h describes a column); judge/tables.json and
+monitor/tables.json are of the same form and describe the tables that this package itself writes. A column that no table has, of an earlier version for
 instance, is called by its name and has no unit."""
 import functools
 import json
@@ -36,10 +36,14 @@ def _read(path: str) -> Dict[str, dict]:
         raise LibraryError(f"{path}: {error}: build or install szego again") from None
 
 
-@functools.lru_cache(maxsize=1)
-def own_tables() -> Dict[str, dict]:
-    """As `tables`, of those that this package writes, in their order. LibraryError: the package is not whole."""
-    return _read(os.path.join(HERE, "judge", NAME))
+#: Parts of this package that write tables of their own.
+WRITERS = ("judge", "monitor")
+
+
+@functools.lru_cache(maxsize=None)
+def own_tables(writer: str) -> Dict[str, dict]:
+    """As `tables`, of those that a part of this package writes, in their order. LibraryError: the package is not whole."""
+    return _read(os.path.join(HERE, writer, NAME))
 
 
 @functools.lru_cache(maxsize=1)
@@ -49,7 +53,7 @@ def tables() -> Dict[str, dict]:
     they are. LibraryError: tables.json is nowhere, or no JSON."""
     for path in _paths():
         if os.path.exists(path):
-            return {**_read(path), **own_tables()}
+            return {**_read(path), **{name: one for writer in WRITERS for name, one in own_tables(writer).items()}}
     raise LibraryError(f"{NAME}, which describes the tables, is not there; looked for {', '.join(_paths())}. Build "
                        "it (ninja -C build/plain) or install szego again")
 

@@ -3,5 +3,5 @@ a screen shows. They describe the columns for the manifest, and docs/how-to/repr
 from ..columns import own_tables
 
 COLUMNS = {name: [(one["name"], one["type"], one["doc"]) for one in table["columns"]]
-           for name, table in own_tables().items()}
-SHOWN = {name: table.get("screen", []) for name, table in own_tables().items()}
+           for name, table in own_tables("judge").items()}
+SHOWN = {name: table.get("screen", []) for name, table in own_tables("judge").items()}
