@@ -212,6 +212,18 @@ SZG_CHECK_RESULT szg_status szg_checkpoint_analyse(szg_context *context,
                                                    szg_checkpoint_tables *out);
 void szg_checkpoint_tables_close(szg_checkpoint_tables *tables);
 
+/* The table `bounds` alone, of every head, for a model that trains: no logit that the model
+ * computes is larger in modulus, before its soft cap and at any lag, whatever its input is. unit:
+ * the unit roundoff of the type that queries and keys have (2^-8 bfloat16, 2^-11 float16, 2^-24
+ * float32). The bound then includes that inputs, weights, queries, keys and logits are rounded to
+ * that type, and that sums are in single precision; docs/explanation/theory.md says what is
+ * assumed. 0: logits of exact arithmetic, after the soft cap, as in szg_checkpoint_tables. A layer
+ * that is damaged has rows with a note. SZG_EINVAL: unit; SZG_EDOMAIN: an unknown architecture;
+ * SZG_ENOMEM, SZG_ECANCEL. The caller closes the table. */
+SZG_CHECK_RESULT szg_status szg_checkpoint_bounds(szg_context *context,
+                                                  const szg_checkpoint *checkpoint, double unit,
+                                                  szg_table **out);
+
 SZG_END_DECLS
 
 #endif

@@ -12,6 +12,7 @@
 #include "bound_norm.h"
 #include "fold.h"
 #include "gguf.h"
+#include "rounding.h"
 
 const char *szgi_bound_name(bound_kind kind) {
     static const char *const names[] = {
@@ -106,7 +107,7 @@ static szg_status bias_norm(szg_context *context, const szgi_tensor *tensor, int
 }
 
 static szg_status bound_by_heads(szg_context *context, const szg_checkpoint *checkpoint,
-                                 int64_t layer, int64_t head, head_bound *out) {
+                                 int64_t layer, int64_t head, double unit, head_bound *out) {
     int64_t e = checkpoint->head_size, group = checkpoint->heads / checkpoint->key_heads;
     norm_rule rule = checkpoint->family->norm;
     bool after = rule == NORM_HEAD_AFTER || rule == NORM_BARE;
@@ -131,8 +132,17 @@ static szg_status bound_by_heads(szg_context *context, const szg_checkpoint *che
         double pairs = size * wide * largest_pair(&rotary, e, gq, gk);
         double whole = amplitude * amplitude * (sqrt(size) * largest(e, gq) + bq) *
                        (sqrt(size) * largest(e, gk) + bk);
-        out->value = fabs(checkpoint->layer[layer].scale) * (bq == 0 && bk == 0 ? pairs : whole);
-        out->value = out->all = szgi_above(out->value, 16);
+        double scale = fabs(checkpoint->layer[layer].scale);
+        out->value = szgi_above(scale * (bq == 0 && bk == 0 ? pairs : whole), 16);
+        if (unit > 0) {
+            double terms = rule == NORM_FULL ? size * (double)checkpoint->heads : size;
+            double least = szgi_round_least(size, unit), long_q = sqrt(size) * largest(e, gq) + bq;
+            double long_k = sqrt(size) * largest(e, gk) + bk;
+            out->value = out->value * szgi_round_normed(terms, size, true, unit) +
+                         scale * 2 * least * (wide * amplitude * (long_q + long_k) + least);
+            out->value = szgi_above(out->value, 16);
+        }
+        out->all = out->value;
         out->kind = BOUND_HEADS;
     }
     szgi_memory_free(gq);
@@ -225,8 +235,12 @@ static szg_status make_shift(szg_context *context, const szg_checkpoint *checkpo
         out->size[i] = ldexp(out->size[i], -exponent);
     }
     /* d products, their sum, scale, amplitude, one more sum: Higham 2002, section 3.1. */
-    out->shift_error =
-        ((double)checkpoint->model_size + 8) * DBL_EPSILON * szgi_norm_above(e, out->size);
+    double d = (double)checkpoint->model_size, length = szgi_norm_above(e, out->size);
+    double factor =
+        fmax(1, rotary.amplitude) * fmax(1, fabs(checkpoint->layer[place->layer].scale));
+    out->shift_error = (d + 8) * DBL_EPSILON * length;
+    out->shift_error += szgi_round_shift(d, out->unit) * length +
+                        ldexp(factor * szgi_round_least((double)e, out->unit), -exponent);
     return SZG_OK;
 }
 
@@ -260,9 +274,10 @@ static szg_status make_input_side(szg_context *context, const szg_checkpoint *ch
     szgi_rotary rotary;
     SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, place->layer, &rotary));
     SZG_TRY(make_shift(context, checkpoint, place, rows->exponent, out));
+    double relative = ROW_ROUNDINGS * DBL_EPSILON +
+                      szgi_round_products((double)checkpoint->model_size, rows->unit);
     SZG_TRY(szgi_gram_make(context, checkpoint->head_size, checkpoint->model_size, rows->value,
-                           error_of_rows(checkpoint, place, &rotary, rows),
-                           ROW_ROUNDINGS * DBL_EPSILON, &out->whole));
+                           error_of_rows(checkpoint, place, &rotary, rows), relative, &out->whole));
     out->rows = rows->value;
     out->exponent = rows->exponent;
     return split_rows(context, checkpoint, &rotary, out);
@@ -379,11 +394,16 @@ static szg_status bound_by_input(szg_context *context, const szg_checkpoint *che
     double value, all;
     szgi_rotary rotary;
     SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
-    const input_case own = {.checkpoint = checkpoint,
-                            .q = q,
-                            .k = k,
-                            .root = szgi_above(sqrt((double)checkpoint->model_size), 1)};
+    double d = (double)checkpoint->model_size, e = (double)checkpoint->head_size;
+    const input_case own = {
+        .checkpoint = checkpoint, .q = q, .k = k, .root = szgi_round_root(d, q->unit)};
     SZG_TRY(bound_dimensions(context, &own, &rotary, &all));
+    if (q->unit > 0) {
+        const input_share a = share_of(q, &q->whole, 0), b = share_of(k, &k->whole, 0);
+        double norms =
+            (own.root * a.gram->spectral + a.shift) * (own.root * b.gram->spectral + b.shift);
+        all = szgi_above(all + norms * szgi_round_logit(e, rotary.pairs > 0, q->unit), 8);
+    }
     value = all;
     out->lags = lags_of(checkpoint, layer, lags);
     if (out->lags > 0) {
@@ -415,7 +435,8 @@ static szg_status make_latent_queries(szg_context *context, const szg_checkpoint
     bool direct = !checkpoint->layer[place->layer].q.down;
     int64_t columns = direct ? checkpoint->model_size : latent->query_rank;
     const double *value = direct ? rows->value : kept->up;
-    double error = 0, relative = (direct ? ROW_ROUNDINGS : GAIN_ROUNDINGS) * DBL_EPSILON;
+    double error = 0, relative = (direct ? ROW_ROUNDINGS : GAIN_ROUNDINGS) * DBL_EPSILON +
+                                 szgi_round_products((double)columns, rows->unit);
     if (direct) {
         szgi_rotary rotary;
         SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, place->layer, &rotary));
@@ -434,8 +455,9 @@ static szg_status make_latent_keys(szg_context *context, const szg_checkpoint *c
     const latent_sizes *latent = &checkpoint->latent;
     int64_t d = checkpoint->model_size, rank = latent->key_rank, size = latent->rope * d;
     double *rotary, error;
-    SZG_TRY(szgi_gram_make(context, latent->nope, rank, kept->up, 0, GAIN_ROUNDINGS * DBL_EPSILON,
-                           &out->still));
+    SZG_TRY(szgi_gram_make(
+        context, latent->nope, rank, kept->up, 0,
+        GAIN_ROUNDINGS * DBL_EPSILON + szgi_round_products((double)rank, out->unit), &out->still));
     if (out->source == kept->source)
         return SZG_OK;
     out->source = NULL;
@@ -444,7 +466,8 @@ static szg_status make_latent_keys(szg_context *context, const szg_checkpoint *c
     szg_status status =
         szgi_fold_input(context, checkpoint, place->layer, false, latent->rope, rotary, &error);
     if (status == SZG_OK)
-        status = szgi_gram_make(context, latent->rope, d, rotary, error, 0, &out->turning);
+        status = szgi_gram_make(context, latent->rope, d, rotary, error,
+                                szgi_round_products((double)d, out->unit), &out->turning);
     if (status == SZG_OK)
         out->source = kept->source;
     szgi_memory_free(rotary);
@@ -472,13 +495,15 @@ static szg_status bound_by_latents(szg_context *context, const szg_checkpoint *c
                                    int64_t layer, int64_t lags, const bound_side *q,
                                    const bound_side *k, head_bound *out) {
     bool direct = !checkpoint->layer[layer].q.down;
-    double d = (double)checkpoint->model_size, product, turning, any;
+    double d = (double)checkpoint->model_size, product, turning, any, unit = q->unit;
     double columns = direct ? d : (double)checkpoint->latent.query_rank;
-    double q_root = szgi_above(sqrt(columns), 1);
+    double q_root = szgi_round_root(columns, unit), k_root = szgi_round_root(d, unit);
+    double rank = (double)checkpoint->latent.key_rank;
+    double latent_root = unit > 0 ? szgi_round_root(rank, unit) : sqrt(rank);
     szgi_rotary rotary;
     SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
     const szgi_lag_problem sides = {.q = {.gram = &q->turning, .root = q_root},
-                                    .k = {.gram = &k->turning, .root = szgi_above(sqrt(d), 1)},
+                                    .k = {.gram = &k->turning, .root = k_root},
                                     .rotary = &rotary,
                                     .lags = lags};
     SZG_TRY(szgi_gram_product(context, &q->still, &k->still, &product));
@@ -486,9 +511,19 @@ static szg_status bound_by_latents(szg_context *context, const szg_checkpoint *c
     /* What the queries' rows do not have yet. */
     double scale = direct ? 1 : fabs(checkpoint->layer[layer].scale);
     double turn = direct ? rotary.amplitude : rotary.amplitude * rotary.amplitude;
-    double still = q_root * sqrt((double)checkpoint->latent.key_rank) * product;
-    out->value = ldexp(szgi_above(scale * (still + turn * turning), 16), q->exponent);
-    out->all = ldexp(szgi_above(scale * (still + turn * any), 16), q->exponent);
+    double still = q_root * latent_root * product, rounded = 0;
+    if (unit > 0) {
+        double e = (double)checkpoint->head_size, least = szgi_round_least(e, unit);
+        double still_q = q_root * q->still.spectral, still_k = latent_root * k->still.spectral;
+        double turning_q = q_root * q->turning.spectral, turning_k = k_root * k->turning.spectral;
+        double norms = (still_q + least) * (still_k + least) +
+                       turn * (turning_q + least) * (turning_k + least);
+        rounded = norms * szgi_round_logit(e, true, unit) +
+                  least * (still_q + still_k + turn * (turning_q + turning_k) + 4 * least);
+        rounded = szgi_above(rounded, 16);
+    }
+    out->value = ldexp(szgi_above(scale * (still + turn * turning + rounded), 16), q->exponent);
+    out->all = ldexp(szgi_above(scale * (still + turn * any + rounded), 16), q->exponent);
     out->lags = lags_of(checkpoint, layer, lags);
     out->kind = BOUND_LATENT;
     return SZG_OK;
@@ -532,7 +567,7 @@ static void apply_limit(double value, bound_kind kind, head_bound *out) {
 
 /* |q . k| <= e (amplitude clip)^2 after clipping. */
 static szg_status apply_clip(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
-                             head_bound *out) {
+                             double unit, head_bound *out) {
     szgi_rotary rotary;
     if (!(checkpoint->clip > 0))
         return SZG_OK;
@@ -540,6 +575,9 @@ static szg_status apply_clip(szg_context *context, const szg_checkpoint *checkpo
     double limit = checkpoint->clip * (rotary.pairs ? fmax(1, rotary.amplitude) : 1);
     double value = szgi_above(
         fabs(checkpoint->layer[layer].scale) * (double)checkpoint->head_size * limit * limit, 8);
+    if (unit > 0)
+        value =
+            szgi_above(value * szgi_round_normed(0, (double)checkpoint->head_size, true, unit), 8);
     apply_limit(value, BOUND_CLIP, out);
     return SZG_OK;
 }
@@ -567,6 +605,7 @@ szg_status szgi_bound_side_make(szg_context *context, const szg_checkpoint *chec
                                 const latent_side *kept, bound_side *out) {
     const char *why;
     bound_kind kind = source_of(checkpoint, place->layer, &why);
+    out->unit = rows->unit;
     if (checkpoint->layer[place->layer].bias_unread)
         return SZG_OK;
     SZG_TRY(open_side(context, checkpoint, out));
@@ -584,7 +623,7 @@ szg_status szgi_bound_head(szg_context *context, const szg_checkpoint *checkpoin
     *out = (head_bound){.value = NAN, .all = NAN};
     switch (source_of(checkpoint, layer, &out->why)) {
     case BOUND_HEADS:
-        SZG_TRY(bound_by_heads(context, checkpoint, layer, head, out));
+        SZG_TRY(bound_by_heads(context, checkpoint, layer, head, q->unit, out));
         break;
     case BOUND_LATENT:
         SZG_TRY(bound_by_latents(context, checkpoint, layer, lags, q, k, out));
@@ -596,10 +635,14 @@ szg_status szgi_bound_head(szg_context *context, const szg_checkpoint *checkpoin
         break;
     }
     if (!refusal(checkpoint, layer)) {
-        SZG_TRY(apply_clip(context, checkpoint, layer, out));
+        SZG_TRY(apply_clip(context, checkpoint, layer, q->unit, out));
         SZG_TRY(add_lag_table(context, checkpoint, layer, head, out));
     }
-    apply_cap(checkpoint, out);
+    if (q->unit > 0) {
+        out->value = szgi_above(out->value * szgi_round_answer(q->unit), 2);
+        out->all = szgi_above(out->all * szgi_round_answer(q->unit), 2);
+    } else
+        apply_cap(checkpoint, out);
     if (!out->why && !isfinite(out->value))
         *out = (head_bound){.value = NAN, .all = NAN, .why = "the bound exceeds doubles"};
     return SZG_OK;

@@ -32,6 +32,7 @@ typedef struct bound_rows {
     const double *value;
     double error;
     int exponent;
+    double unit; /* of the model's own arithmetic (rounding.h); 0: logits of exact arithmetic */
 } bound_rows;
 
 /* Whose rows they are: a query head's, or a key head's. */
@@ -51,6 +52,7 @@ typedef struct bound_side {
     double *size;                    /* [e]: the moduli of what it is the sum of */
     double shift_error;              /* norm of what rounding did to it */
     const szgi_tensor *source;       /* of latent keys: where the rotary rows come from */
+    double unit;                     /* of `rows` */
 } bound_side;
 
 /* `kept`: what szgi_fold_queries or szgi_fold_keys has just read. SZG_EDATA: a gain or bias that is
@@ -62,7 +64,8 @@ SZG_CHECK_RESULT szg_status szgi_bound_side_make(szg_context *context,
 void szgi_bound_side_release(bound_side *side);
 
 /* The bound of a query head, for the lags 0 .. lags - 1 (0: any) where it depends on them and
- * frequencies hold so far. SZG_EDATA: a gain or bias that is no number. */
+ * frequencies hold so far. With a unit, lags must be 0, and logits are those before the soft cap.
+ * SZG_EDATA: a gain or bias that is no number. */
 SZG_CHECK_RESULT szg_status szgi_bound_head(szg_context *context, const szg_checkpoint *checkpoint,
                                             int64_t layer, int64_t head, int64_t lags,
                                             const bound_side *q, const bound_side *k,

@@ -135,6 +135,11 @@ szg_status szgi_rows_open_tensors(szg_context *context, szg_checkpoint_tables *t
     return SZG_OK;
 }
 
+szg_status szgi_rows_open_bounds(szg_context *context, szg_checkpoint_tables *tables) {
+    OPEN(bounds_columns, &tables->bounds);
+    return SZG_OK;
+}
+
 szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint,
                           const szg_checkpoint_options *options, szg_checkpoint_tables *tables) {
     SZG_TRY(szgi_rows_open_summary(context, checkpoint, tables));
@@ -153,7 +158,7 @@ szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint
     if (checkpoint->rotations > 0)
         OPEN(frequencies_columns, &tables->frequencies);
     if (checkpoint->family && !options->raw)
-        OPEN(bounds_columns, &tables->bounds);
+        SZG_TRY(szgi_rows_open_bounds(context, tables));
     if (checkpoint->family) {
         SZG_TRY(szgi_positional_rows_open(context, options->kernel, tables));
         SZG_TRY(szgi_layer_rows_open(context, tables));

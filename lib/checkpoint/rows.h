@@ -22,6 +22,9 @@ SZG_CHECK_RESULT szg_status szgi_rows_open(szg_context *context, const szg_check
 /* The table `tensors` alone. */
 SZG_CHECK_RESULT szg_status szgi_rows_open_tensors(szg_context *context,
                                                    szg_checkpoint_tables *tables);
+/* The table `bounds` alone. */
+SZG_CHECK_RESULT szg_status szgi_rows_open_bounds(szg_context *context,
+                                                  szg_checkpoint_tables *tables);
 
 /* The values (eigenvalues NULL: none) as rows of `spectra`. */
 SZG_CHECK_RESULT szg_status szgi_rows_spectra(szg_context *context, szg_checkpoint_tables *tables,

@@ -344,6 +344,7 @@ szg_checkpoint_facts szg_checkpoint_describe(const szg_checkpoint *checkpoint);
 szg_status szg_checkpoint_rotation_open(szg_context *context, const char *json, int64_t layer, szg_encoding **out);
 szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *checkpoint, const
     szg_checkpoint_options *options, szg_checkpoint_tables *out);
+szg_status szg_checkpoint_bounds(szg_context *context, const szg_checkpoint *checkpoint, double unit, szg_table **out);
 void szg_checkpoint_tables_close(szg_checkpoint_tables *tables);
 const char *szg_version(void);
 const char *szg_commit(void);

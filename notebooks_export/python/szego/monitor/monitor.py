@@ -11,18 +11,20 @@ wrong in the monitor is a SzegoWarning and a text in the column `seen`, never an
 """
 import contextlib
 import math
+import os
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Set, Tuple, Union
 
-from .. import native
-from ..arguments import integer, keywords
+from .. import interface, native
+from ..arguments import folder_name, integer, keywords
 from ..choices import Path
 from ..columns import own_tables
-from ..display import Shown
-from ..errors import ArgumentError
+from ..display import Shown, plain
+from ..errors import ArgumentError, SzegoError
 from ..tabled import Framed, column
 from ..tables import Table
-from . import observation
+from . import headroom, observation, watching
+from .journal import Journal
 
 if TYPE_CHECKING:
     from transformers import TrainerCallback
@@ -73,10 +75,30 @@ class Monitor(Framed, Shown):
         self.steps = 0  # updates of the weights so far
         self._rows: List[Row] = []
         self._last: List[Row] = []      # of the last observed step
+        self._unwritten = 0             # rows at the end of _rows that the folder lacks
         self._seen: Dict[int, observation.Observed] = {}
         self._notes: Dict[Optional[int], List[str]] = {}  # of the step at work, by layer; None: of all
+        self._bounds: Optional[headroom.Bounds] = None  # of the step at work
+        self._blind = model is not None and watching.compiled(model)  # whether no attention calls the monitor
         self._warned: Set[str] = set()
-        self._undo: List[Callable[[], None]] = []
+        self._open = False              # within a block, or a training of Trainer
+        self._watch: Optional[contextlib.ExitStack] = None
+        self._places: List[Any] = []
+        self._hooks: List[Any] = []
+        self._journal = None if folder is None else self._resumed(folder_name(folder, "folder"), rank)
+
+    def _resumed(self, folder: str, rank: Optional[int]) -> Journal:
+        """The folder of this process, and the rows that it has."""
+        place = folder if rank is None and not _is_distributed() else os.path.join(folder, f"rank-{self.rank}")
+        settings = {"model": None if self.model is None else type(self.model).__name__, "every": self.every,
+                    "threshold": self.threshold, "layers": self.layers and list(self.layers),
+                    "heads": self.heads and list(self.heads), "tokens": self.tokens, "rank": self.rank}
+        journal = Journal(place, settings)
+        if journal.rows:
+            self._rows, self.steps = list(journal.rows), int(journal.rows[-1]["step"])
+            self._warn(f"{place}: goes on behind step {self.steps}; where the training begins at another one, say so: "
+                       "monitor.step(NUMBER)")
+        return journal
 
     # ---- Steps ----
 
@@ -87,40 +109,147 @@ class Monitor(Framed, Shown):
 
     def step(self, number: Optional[int] = None) -> None:
         """The optimizer has updated the weights. number: updates so far (None: one more), after a restart from a
-        checkpoint for instance."""
-        self._finish()
-        self.steps = self.steps + 1 if number is None else integer(number, "number", 0)
+        checkpoint for instance; what was observed at that step or later is then replaced."""
+        number = self.steps + 1 if number is None else integer(number, "number", 0)
+        self._finish(number > self.steps)
+        self.steps = number
+        self._prepare()
 
     def __enter__(self) -> "Monitor":
+        if self._open:
+            raise ArgumentError("the monitor is at work already: one block at a time", "SZG_EINVAL")
+        self._open = True
+        self._prepare()
         return self
 
     def __exit__(self, *_exception: object) -> None:
-        self._finish()
-        while self._undo:
-            self._undo.pop()()
+        self.close()
+
+    def close(self) -> None:
+        """Ends what `with` began; the rows are complete."""
+        self._finish(False)
+        self._unhook()
+        self._unwatch()
+        self._open = False
+
+    def callback(self) -> "TrainerCallback":
+        """For Trainer(callbacks=[...]) of transformers. The steps are the Trainer's; of each observed one the first
+        micro-batch is seen, in training mode alone."""
+        from .trainer import callback  # pylint: disable=import-outside-toplevel
+        return callback(self)
+
+    def begin(self, model: Any, number: int) -> None:
+        """The Trainer goes on with `model` behind `number` updates."""
+        with self._guarded():
+            if self.model is None and model is not None:
+                self.model, self._blind = model, watching.compiled(model)
+            if number != self.steps:
+                self._finish(False)
+                self.steps = number
+
+    # ---- Watching a model ----
+
+    def _prepare(self) -> None:
+        """Watches the model within a block, at observed steps alone."""
+        self._unwatch()
+        if not (self._open and self.observing and self.model is not None):
+            return
+        with self._guarded():
+            if self._blind:
+                self._read_bounds(None)
+            self._enter()
+
+    def _enter(self) -> None:
+        with contextlib.ExitStack() as stack:
+            self._places = stack.enter_context(watching.watched(self.model, self._attention, self.layers))
+            self._watch = stack.pop_all()
+
+    def _unwatch(self) -> None:
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.close()
+
+    def watch_next(self) -> None:
+        """Watches the next forward of the model in training mode, and leaves nothing of it behind."""
+        if not self.observing or self.model is None:
+            return
+        with self._guarded():
+            if self._blind:
+                self._read_bounds(None)
+                self._places = interface.places(self.model)
+                return
+            self._hook()
+
+    def _hook(self) -> None:
+        undo: List[Any] = []
+
+        def before(module: Any, _inputs: Any) -> None:
+            if module.training and self._watch is None:
+                with self._guarded():
+                    self._enter()
+
+        def after(module: Any, _inputs: Any, _output: Any) -> None:
+            if module.training:
+                self._unwatch()
+                while undo:
+                    undo.pop().remove()
+
+        self._unhook()
+        undo += [self.model.register_forward_pre_hook(before), self.model.register_forward_hook(after, always_call=True)]
+        self._hooks = undo
+
+    def _unhook(self) -> None:
+        while self._hooks:
+            self._hooks.pop().remove()
+
+    def _attention(self, call: Any) -> None:
+        """An attention of the model, before it computes."""
+        if call.layer in self._seen or not self.observing:
+            return
+        with self._guarded(call.layer):
+            self._take(call.layer, watching.given(call), 0)
+
+    def _read_bounds(self, query: Any) -> None:
+        """The bounds of this step, once, before the weights change. query: None where no attention can be seen: then
+        bfloat16, which covers finer types too."""
+        if self._bounds is not None:
+            return
+        self._bounds = headroom.Bounds({}, "no bound: it could not be computed")
+        torch = sys.modules["torch"]
+        if self.model is None:
+            self._bounds = headroom.NO_MODEL
+        elif len({place.stack for place in self._places}) > 1:
+            self._bounds = headroom.Bounds({}, "no bound: the model has several stacks of attention")
+        elif query is None:
+            self._bounds = headroom.bounds(self.model, torch.bfloat16, None)
+        else:
+            self._bounds = headroom.bounds(self.model, query.dtype, query.device)
 
     # ---- Observing ----
 
     def observe(self, q: Any, k: Any, scale: Optional[float] = None, mask: Any = None, layer: int = 0, *,
-                cap: Optional[float] = None, sinks: Any = None, window: Optional[int] = None) -> None:
+                cap: Optional[float] = None, sinks: Any = None, window: Optional[int] = None, first_head: int = 0) -> None:
         """Queries and keys of a layer, as an attention of yours multiplies them (after rotation).
 
         q: [batch, heads, N, d]; k: [batch, key heads, N, d], whose number divides that of the heads. scale: the factor
         of q . k (None: 1 / sqrt(d)). mask: None: each query sees each key; "causal"; or a tensor that is broadcast to
         [batch, heads, N, N]: booleans, True where the query sees the key, or numbers that are added (-inf hides).
         cap: C where logits x become C tanh(x / C). sinks: learned logit of a sink, one a head. window: keys at most
-        that a query sees, itself among them. Between observed steps the call returns at once. The first call of a
-        step for a layer counts: micro-batches and repeated passes after it do not.
+        that a query sees, itself among them. first_head: number in the model of the first head of q, where processes
+        share the heads. Between observed steps the call returns at once. The first call of a step for a layer
+        counts: micro-batches and repeated passes after it do not.
         """
         if not self.observing or layer in self._seen:
             return
         with self._guarded(layer):
-            given = _given(q, k, scale, mask, cap, sinks, window)
-            self._take(layer, given)
+            if getattr(q, "ndim", 0) == 4 and q.shape[1] == 0:  # a process without heads
+                return
+            self._take(layer, _given(q, k, scale, mask, cap, sinks, window), first_head)
 
-    def _take(self, layer: int, given: observation.Given) -> None:
-        if self.layers is not None and layer not in self.layers or layer in self._seen:
+    def _take(self, layer: int, given: observation.Given, first_head: int) -> None:
+        if self.layers is not None and layer not in self.layers:
             return
+        self._read_bounds(given.query)
         torch = sys.modules["torch"]
         n = given.query.shape[2]
         sequences = max(1, min(given.query.shape[0], _TOKENS // max(1, min(n, self.tokens or n))))
@@ -130,7 +259,7 @@ class Monitor(Framed, Shown):
         found = observation.observe(torch, cut)
         if not found.finite:
             self._note("logits are not finite", layer)
-        self._seen[layer] = found
+        self._seen[layer] = found._replace(first_head=first_head)
 
     @contextlib.contextmanager
     def _guarded(self, layer: Optional[int] = None) -> Iterator[None]:
@@ -138,7 +267,7 @@ class Monitor(Framed, Shown):
         try:
             yield
         except Exception as error:  # pylint: disable=broad-except
-            said = f"not observed: {type(error).__name__}: {error}"
+            said = plain(f"not observed: {type(error).__name__}: {error}", 400)
             self._note(said, layer)
             self._warn(f"layer {layer}: {said}" if layer is not None else said, f"{type(error).__name__}{error}")
 
@@ -157,29 +286,61 @@ class Monitor(Framed, Shown):
 
     # ---- Rows ----
 
-    def _finish(self) -> None:
-        """The rows of the step at work."""
-        if not self._seen and not self._notes:
-            return
-        with self._guarded():
-            rows = [row for layer in sorted({*self._seen, *(one for one in self._notes if one is not None)})
-                    for row in self._of_layer(layer)]
-            self._rows += rows
-            self._last = rows or self._last
-        self._seen, self._notes = {}, {}
+    def _finish(self, ran: bool) -> None:
+        """The rows of the step at work. ran: a forward must have been among it."""
+        blind = ran and self._open and self.observing and self.model is not None and not self._seen
+        if blind:
+            self._blind = True
+            self._note("no attention of the model called the monitor: it was compiled (torch.compile), ran in evaluation mode, "
+                       "or does not use the attention functions of transformers: call observe()")
+        try:
+            with self._guarded():
+                if self._seen or self._notes:
+                    self._add([row for layer in self._layers() for row in self._of_layer(layer)])
+        finally:
+            self._seen, self._notes, self._bounds = {}, {}, None
+
+    def _layers(self) -> List[int]:
+        """Those that rows are written of."""
+        known = {*self._seen, *(one for one in self._notes if one is not None), *(place.layer for place in self._places)}
+        known |= {layer for layer, _ in self._bounds.heads} if self._bounds and not self._seen else set()
+        return sorted(layer for layer in known if self.layers is None or layer in self.layers) or [0]
 
     def _of_layer(self, layer: int) -> Iterator[Row]:
-        found = self._seen.get(layer)
-        columns = found.columns if found else {}
-        heads = max((len(cells) for cells in columns.values()), default=0)
-        seen = "; ".join(self._notes.get(None, []) + self._notes.get(layer, [])) or None
-        for head in [None] if not heads else range(heads):
+        found, bounds = self._seen.get(layer), self._bounds or headroom.Bounds({}, "no bound: the weights were not read")
+        columns, first = (found.columns, found.first_head) if found else ({}, 0)
+        heads = [*range(first, first + len(columns["tokens"]))] if found else sorted(
+            head for place, head in bounds.heads if place == layer)
+        notes = self._notes.get(None, []) + self._notes.get(layer, [])
+        if not found and not notes:
+            notes = ["its attention did not run in training mode in this step"]
+        for head in heads or [None]:
             if self.heads is not None and head is not None and head not in self.heads:
                 continue
             row: Row = {name: None for name in COLUMNS}
-            row.update({name: cells[head] for name, cells in columns.items()} if head is not None else {})
-            row.update(step=self.steps, rank=self.rank, layer=layer, head=head, seen=seen)
+            row.update({name: cells[head - first] for name, cells in columns.items()} if found and head is not None else {})
+            bound = bounds.find(layer, head)
+            row.update(step=self.steps, rank=self.rank, layer=layer, head=head, bound=bound.value, bound_of=bound.said,
+                       seen="; ".join(notes) or None)
             yield self._judged(row)
+
+    def _add(self, rows: List[Row]) -> None:
+        """Rows of a step, in the place of those that an earlier pass through it left."""
+        kept = [row for row in self._rows if row["step"] < self.steps]  # type: ignore[operator]
+        back = len(kept) < len(self._rows)
+        self._rows, self._last, self._unwritten = kept + rows, rows, self._unwritten + len(rows)
+        if self._journal is None:
+            return
+        try:
+            if back:
+                self._journal.rewrite(table(self._rows))
+            else:
+                self._journal.append(table(self._rows[-self._unwritten:]))
+            self._unwritten = 0
+        except (SzegoError, OSError) as error:
+            for row in rows:
+                row["seen"] = "; ".join(filter(None, [row["seen"], f"written late: {error}"]))  # type: ignore[list-item]
+            self._warn(f"rows of step {self.steps} are kept in memory, and written later if that is possible: {error}", "journal")
 
     def _judged(self, row: Row) -> Row:
         """With the threshold, and what it is to the logits."""
@@ -268,12 +429,13 @@ def _numbers(value: Any, name: str) -> Optional[Tuple[int, ...]]:
     return made
 
 
+def _is_distributed() -> bool:
+    distributed = getattr(sys.modules.get("torch"), "distributed", None)
+    return distributed is not None and distributed.is_available() and distributed.is_initialized()
+
+
 def _rank() -> int:
-    torch = sys.modules.get("torch")
-    distributed = getattr(torch, "distributed", None)
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        return 0
-    return int(distributed.get_rank())
+    return int(sys.modules["torch"].distributed.get_rank()) if _is_distributed() else 0
 
 
 def _given(q: Any, k: Any, scale: Optional[float], mask: Any, cap: Optional[float], sinks: Any,

@@ -29,6 +29,7 @@ class Observed(NamedTuple):
     """Numbers by column, a list of one a head each; None: it does not apply."""
     columns: Dict[str, List[Optional[float]]]
     finite: bool
+    first_head: int = 0     # what the first one is called in the model
 
 
 def _hides(torch, mask):
