@@ -1,11 +1,11 @@
 """A learning rate that is too high: do attention logits warn before the loss does?
 
-usage: python3 monitor.py                  one run that diverges, and one that does not (two minutes)
-       python3 monitor.py --seeds 10       the table of docs/how-to/monitor.md (twenty minutes of one processor)
+usage: python3 monitor.py [FIGURE.png]     one run, and its picture (a minute)
+       python3 monitor.py --seeds 10       the tables of docs/how-to/monitor.md (half an hour of one processor)
 
 The protocol, fixed before the runs that count: a run diverges at the first step whose loss, the mean of WINDOW steps,
 is MARGIN above the least one before it and stays there to the end. An alarm is the first observed step at which a number
-exceeds its threshold: FACTOR times the largest that it has in stable runs of other seeds.
+exceeds its threshold: FACTOR times its largest value in stable runs of other seeds.
 """
 import argparse
 import math
@@ -106,11 +106,11 @@ def sequences(seed):
     return torch.cat([half, half], 1)[:, :TOKENS + 1].view(STEPS, BATCH, TOKENS + 1)
 
 
-def train(seed, rate, folder=None):
+def train(seed, rate):
     """The losses of a run, and what its monitor saw."""
     torch.manual_seed(seed)
     model = Decoder()
-    monitor = szego.Monitor(model, every=EVERY, folder=folder)
+    monitor = szego.Monitor(model, every=EVERY)
     for layer in model.layers:
         layer.self_attn.monitor = monitor
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.0)
@@ -160,13 +160,13 @@ def one_run(rate, seed):
     left = divergence(losses)
     print(f"# {rate}, seed {seed}: least loss {min(losses):.2f}, last {losses[-1]:.2f}, "
           f"{'no divergence' if left is None else f'diverges at step {left}'}", flush=True)
-    return left, {number: course(monitor, number) for number in NUMBERS}
+    return left, {number: course(monitor, number) for number in NUMBERS}, monitor
 
 
 def thresholds(seeds):
     """{number: what its alarm exceeds}, by stable runs of these seeds."""
     runs = [one_run("stable", seed) for seed in seeds]
-    return {number: FACTOR * max(max(courses[number].values()) for _, courses in runs) for number in NUMBERS}
+    return {number: FACTOR * max(max(courses[number].values()) for _, courses, _ in runs) for number in NUMBERS}
 
 
 def interval(values):
@@ -179,20 +179,20 @@ def compare(count):
     """Tables of `count` seeds: steps of each run that diverges, then leads and false alarms."""
     limits = thresholds(range(100, 100 + count))
     runs = {rate: [one_run(rate, seed) for seed in range(count)] for rate in RATES}
-    alarms = {rate: [{number: alarm(courses[number], limits[number]) for number in NUMBERS} for _, courses in found]
+    alarms = {rate: [{number: alarm(courses[number], limits[number]) for number in NUMBERS} for _, courses, _ in found]
               for rate, found in runs.items()}
     print(f"| seed | loss diverges | {' | '.join(f'{number} above {limits[number]:.0f}' for number in NUMBERS)} |")
     print("| --- | ---: | ---: | ---: |")
-    for seed, ((left, _), found) in enumerate(zip(runs["too high"], alarms["too high"])):
+    for seed, ((left, _, _), found) in enumerate(zip(runs["too high"], alarms["too high"])):
         print(f"| {seed} | {left} | {' | '.join(str(found[number]) for number in NUMBERS)} |")
-    known = [(left, found) for (left, _), found in zip(runs["too high"], alarms["too high"])
+    known = [(left, found) for (left, _, _), found in zip(runs["too high"], alarms["too high"])
              if left is not None and None not in found.values()]
     leads = {number: [left - found[number] for left, found in known] for number in NUMBERS}
     print(f"\n| | {' | '.join(NUMBERS)} |\n| --- | ---: | ---: |")
     rows = [(f"mean lead in steps, {len(known)} of {count} runs", [interval(leads[number]) for number in NUMBERS]),
             ("least lead", [min(leads[number]) for number in NUMBERS])]
     for rate in ("stable", "fast"):
-        calm = [found for (left, _), found in zip(runs[rate], alarms[rate]) if left is None]
+        calm = [found for (left, _, _), found in zip(runs[rate], alarms[rate]) if left is None]
         rows.append((f"false alarms, {rate}", [f"{sum(one[number] is not None for one in calm)} of {len(calm)}"
                                                for number in NUMBERS]))
     for name, cells in rows:
@@ -200,10 +200,25 @@ def compare(count):
     print(f"\nThe bound's lead less that of the largest logit: {interval([a - b for a, b in zip(*leads.values())])} steps.")
 
 
+def show(picture):
+    """One run that diverges, with the thresholds of one stable run; its picture, if that is wanted."""
+    limits = thresholds([100])
+    left, courses, monitor = one_run("too high", 0)
+    for number, limit in limits.items():
+        at = alarm(courses[number], limit)
+        lead = f", {left - at} steps before the loss diverges" if at is not None and left is not None else ""
+        print(f"{number} above {limit:.0f}: {'never' if at is None else f'at step {at}{lead}'}")
+    if picture:
+        szego.plot.monitor(monitor).figure.savefig(picture, dpi=200)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("picture", nargs="?", metavar="FIGURE.png", help="where the picture of the run goes")
     parser.add_argument("--seeds", type=int, metavar="N", help="the comparison, with N seeds of each kind")
     given = parser.parse_args()
     torch.set_num_threads(1)
     if given.seeds:
         compare(given.seeds)
+    else:
+        show(given.picture)

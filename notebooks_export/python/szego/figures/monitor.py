@@ -132,18 +132,18 @@ def _say_verdict(proved, seen, lacking):
             f"({proved.place(proved.first)}).")
 
 
-def _say_size(course, name, size, room):
+def _say_size(course, name, lost, size, room):
     """"proved at most 546 (layer 1 head 3, step 300), a headroom of 120": the largest of all steps."""
     i = int(np.argmax(course.values))
     where = f"({course.place(i)}, step {words.number(course.steps[i])})"
     if not np.isfinite(course.values[i]):
-        return f"{name} no finite number {where}"
+        return f"{lost} {where}"
     return f"{name} {size(course.values[i])} {where}, a headroom of {room(course.room(i))}"
 
 
 def _say_sizes(proved, seen):
-    parts = [_say_size(proved, "proved at most", _upper, _lower)] if proved else []
-    parts += [_say_size(seen, "seen", words.number, words.number)] if seen else []
+    parts = [_say_size(proved, "proved at most", "not bounded", _upper, _lower)] if proved else []
+    parts += [_say_size(seen, "seen", "not finite", words.number, words.number)] if seen else []
     return f"Largest modulus of a logit: {'; '.join(parts)}."
 
 
@@ -218,14 +218,14 @@ def _say_map(drawing):
 # ---- Records ----
 
 BY_RUN = dict(tables=(TABLE,), figure_key=_run_keys, group_by=("result",), subject=_subject)
-HEADROOM = Figure("monitor-headroom", **BY_RUN, keeps=_heads, needs=("step", "threshold"), x=Axis("step"),
+HEADROOM = Figure("monitor-headroom", **BY_RUN, keeps=_heads, needs=("step", "threshold"), x=Axis("step", label="training step"),
                   y=Axis("largest_logit", label="modulus of a logit", scale=LOG), title="largest logit of all heads",
                   prepare=_prepare, caption=_say_caption, finding=_say_finding)
 
 
 def _course(name, column, title, y):
     return Figure(f"monitor-{name}", **BY_RUN, keeps=_heads, skips=_is_short, needs=(column, "step"), panel_by=("layer",),
-                  series_by=("head",), outliers=True, by_last=True, values=MEANS, x=Axis("step"), y=y, title=title,
+                  series_by=("head",), outliers=True, by_last=True, values=MEANS, x=Axis("step", label="training step"), y=y, title=title,
                   caption=_say_course)
 
 
