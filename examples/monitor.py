@@ -15,8 +15,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-VOCABULARY, TOKENS, BATCH, WIDTH, HEADS, LAYERS = 64, 32, 16, 64, 4, 2
-STEPS, EVERY = 400, 10  # updates of the weights; one pass in EVERY is observed
+VOCABULARY, TOKENS, BATCH, WIDTH, HEADS, LAYERS = 64, 32, 8, 64, 4, 2
+STEPS, EVERY = 240, 10  # updates of the weights; one pass in EVERY is observed
 RATES = {"stable": 0.005, "fast": 0.02, "too high": 0.3}  # reached linearly, at the last step
 MARGIN, WINDOW, FACTOR = 0.5, 10, 2.0
 NUMBERS = {"proved bound": "headroom", "largest logit": "headroom_seen"}  # threshold over the number, by the table
