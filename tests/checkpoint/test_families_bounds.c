@@ -275,6 +275,94 @@ START_TEST(no_logit_is_above_its_bound) {
 }
 END_TEST
 
+/* ---- Bounds alone, in the model's own arithmetic ---- */
+
+static int computed_heads;
+
+static szg_table *bounds_table(const family_case *own, double unit) {
+    szg_table *table;
+    ck_szg_ok(szg_checkpoint_bounds(test_context(), own->checkpoint, unit, &table));
+    return table;
+}
+
+/* Source, layer and head come first; then the bound. */
+static double bound_in(const szg_table *table, int64_t layer, int64_t head) {
+    for (int64_t row = 0; row < szg_table_rows(table); row++)
+        if (szg_table_get_integer(table, row, 1) == layer &&
+            szg_table_get_integer(table, row, 2) == head)
+            return szg_table_is_empty(table, row, 3) ? NAN : szg_table_get_real(table, row, 3);
+    return NAN;
+}
+
+/* Without a unit: the same numbers. In single precision no logit that transformers computed is
+ * above, without any slack, and the bound is little above that of exact arithmetic; a coarser
+ * type has a larger bound. A soft cap is part of the first alone. */
+static void check_computed(const family_case *own, int64_t layer) {
+    const szg_checkpoint *checkpoint = own->checkpoint;
+    const szgi_tensor *logits = oracle_tensor(own, layer, "logits");
+    if (checkpoint->layer[layer].absent)
+        return;
+    szg_table *exact = bounds_table(own, 0), *single = bounds_table(own, 0x1p-24),
+              *half = bounds_table(own, 0x1p-8);
+    int64_t each = logits->count / checkpoint->heads;
+    double *value = read_all(logits),
+           terms = (double)(checkpoint->model_size + checkpoint->heads * checkpoint->head_size);
+    for (int64_t h = 0; h < checkpoint->heads; h++) {
+        head_bound bound = bound_of(own, layer, h, 0);
+        double a = bound_in(exact, layer, h), b = bound_in(single, layer, h), seen = 0;
+        ck_assert_msg(isnan(bound.value) ? isnan(a) : a == bound.value,
+                      "%s: layer %lld, head %lld: %.17g alone, %.17g of the analysis", own->folder,
+                      (long long)layer, (long long)h, a, bound.value);
+        for (int64_t i = 0; i < each; i++)
+            if (!isnan(value[h * each + i]))
+                seen = fmax(seen, fabs(value[h * each + i]));
+        if (isnan(b))
+            continue;
+        ck_assert_msg(seen <= b, "%s: layer %lld, head %lld: a logit is %.9g, the bound %.9g",
+                      own->folder, (long long)layer, (long long)h, seen, b);
+        ck_assert_msg(b < bound_in(half, layer, h), "%s: bfloat16 has no larger bound",
+                      own->folder);
+        if (bound.kind == BOUND_CAP)
+            continue;
+        /* Rows of rank 1 apart, the Frobenius norm is at most sqrt(e) times the spectral one. */
+        double most = 4 * (terms + 40) * sqrt((double)checkpoint->head_size) * 0x1p-24;
+        ck_assert_msg(b > a && b <= a * (1 + most) + 1e-4,
+                      "%s: layer %lld, head %lld: %.17g exact, %.17g in single precision",
+                      own->folder, (long long)layer, (long long)h, a, b);
+        computed_heads++;
+    }
+    free(value);
+    szg_table_close(&exact);
+    szg_table_close(&single);
+    szg_table_close(&half);
+}
+
+START_TEST(no_computed_logit_is_above_its_bound) {
+    ck_assert_int_ge(check_all("config.json", check_computed), 70);
+    ck_assert_int_ge(computed_heads, 300);
+}
+END_TEST
+
+START_TEST(units_are_checked) {
+    char folder[512];
+    szg_checkpoint *checkpoint;
+    szg_table *table;
+    snprintf(folder, sizeof folder, "%s/llama", data_folder());
+    ck_szg_ok(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
+    const double bad[] = {-1, NAN, 0.5, INFINITY};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_szg_fails(SZG_EINVAL, "a unit roundoff of ",
+                     szg_checkpoint_bounds(test_context(), checkpoint, bad[i], &table));
+        ck_assert_ptr_null(table);
+    }
+    szg_checkpoint_close(&checkpoint);
+    ck_szg_ok(szg_checkpoint_open(test_context(), folder, "", &checkpoint));
+    ck_szg_fails(SZG_EDOMAIN, "no head is known",
+                 szg_checkpoint_bounds(test_context(), checkpoint, 0, &table));
+    szg_checkpoint_close(&checkpoint);
+}
+END_TEST
+
 /* What rotates by two coordinates has no bound of one that rotates by a lag. */
 START_TEST(patches_have_no_bound) {
     char folder[512];
@@ -294,4 +382,6 @@ TEST_FILE("families_bounds") {
     test_add(suite, "patches_have_no_bound", patches_have_no_bound);
     test_add(suite, "no_input_is_above_the_bound", no_input_is_above_the_bound);
     test_add(suite, "no_logit_is_above_its_bound", no_logit_is_above_its_bound);
+    test_add(suite, "no_computed_logit_is_above_its_bound", no_computed_logit_is_above_its_bound);
+    test_add(suite, "units_are_checked", units_are_checked);
 }

@@ -257,8 +257,6 @@ class Monitor(Framed, Shown):
         if left:
             self._note(left, layer)
         found = observation.observe(torch, cut)
-        if not found.finite:
-            self._note("logits are not finite", layer)
         self._seen[layer] = found._replace(first_head=first_head)
 
     @contextlib.contextmanager
@@ -321,7 +319,7 @@ class Monitor(Framed, Shown):
             row.update({name: cells[head - first] for name, cells in columns.items()} if found and head is not None else {})
             bound = bounds.find(layer, head)
             row.update(step=self.steps, rank=self.rank, layer=layer, head=head, bound=bound.value, bound_of=bound.said,
-                       seen="; ".join(notes) or None)
+                       seen="; ".join(notes + _not_finite(row)) or None)
             yield self._judged(row)
 
     def _add(self, rows: List[Row]) -> None:
@@ -347,9 +345,10 @@ class Monitor(Framed, Shown):
         row["threshold"] = self.threshold
         most, least, bound = row["largest_logit"], row["smallest_logit"], row["bound"]
         if isinstance(most, float) and isinstance(least, float):
-            row["headroom_seen"] = _ratio(self.threshold, math.nan if math.isnan(most + least) else max(abs(most), abs(least)))
-        if isinstance(bound, float):
-            row["headroom"] = _ratio(self.threshold, bound)
+            size = math.nan if math.isnan(most + least) else max(abs(most), abs(least))
+            row["headroom_seen"] = self.threshold / size if size else math.inf
+        if isinstance(bound, float):  # rounded down: it is a proof
+            row["headroom"] = math.nextafter(self.threshold / bound, 0) if bound else math.inf
         return row
 
     @property
@@ -384,11 +383,9 @@ class Monitor(Framed, Shown):
                 f"of {self.steps} steps, every {self.every}>")
 
 
-def _ratio(threshold: float, size: float) -> float:
-    """threshold / size, rounded down: it may be a proof."""
-    if size == 0:
-        return math.inf
-    return math.nextafter(threshold / size, 0) if math.isfinite(size) else threshold / size
+def _not_finite(row: Row) -> List[str]:
+    ends = [row["largest_logit"], row["smallest_logit"]]
+    return [] if all(end is None or math.isfinite(end) for end in ends) else ["logits are not finite"]  # type: ignore[arg-type]
 
 
 def table(rows: Sequence[Row]) -> Table:

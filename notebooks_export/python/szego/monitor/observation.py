@@ -28,7 +28,6 @@ class Given(NamedTuple):
 class Observed(NamedTuple):
     """Numbers by column, a list of one a head each; None: it does not apply."""
     columns: Dict[str, List[Optional[float]]]
-    finite: bool
     first_head: int = 0     # what the first one is called in the model
 
 
@@ -336,18 +335,18 @@ def _answer(torch, given: Given, totals: _Totals, sequences: int, work) -> Obser
     columns: Dict[str, List[Optional[float]]] = dict(zip(order, numbers))
     heads = given.query.shape[1]
     if not counts["tokens"]:
-        return Observed({"tokens": [0] * heads, "sequences": [sequences] * heads}, True)
-    finite = all(map(math.isfinite, columns["largest_logit"] + columns["smallest_logit"]))
+        return Observed({"tokens": [0] * heads, "sequences": [sequences] * heads})
     absent = [name for name, there in (("first_share", counts["first"]), ("sink_share", counts["sinks"]),
                                        ("learned_share", given.learned is not None and counts["tokens"])) if not there]
     for name in absent:
         columns[name] = [None] * heads
-    if finite:  # then NaN is no answer but the lack of one
-        for name in ("entropy_min", "lag_share", "stable_rank"):
-            columns[name] = [None if x is None or math.isnan(x) else x for x in columns.get(name, [None] * heads)]
+    finite = [math.isfinite(most - least) for most, least in zip(numbers[0], numbers[1])]
+    for name in ("entropy_min", "lag_share", "stable_rank"):  # of finite logits NaN is the lack of an answer
+        columns[name] = [None if x is None or good and math.isnan(x) else x
+                         for x, good in zip(columns.get(name, [None] * heads), finite)]
     columns["tokens"] = [counts["tokens"]] * heads
     columns["sequences"] = [sequences] * heads
-    return Observed(columns, finite)
+    return Observed(columns)
 
 
 def part(given: Given, sequences: int, tokens: Optional[int]) -> Tuple[Given, str]:
