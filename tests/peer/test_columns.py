@@ -161,6 +161,7 @@ def check_pages():
     check_section("tables.md", extrema, "extrema")
     statistics = section["Statistics of a softmax"]
     check_section("tables.md", statistics, "statistics")
+    check_section("tables.md", section["A training that is watched"], "monitor")
     encodings = section["Differences"].split("| column of `diff_encodings`")[1]
     check_section("tables.md", encodings, "diff_encodings")
     diff, heads = section["Differences"].split("| column of `diff_encodings`")[0].split("| column of `diff_heads`")

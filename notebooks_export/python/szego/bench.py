@@ -4,6 +4,8 @@ The calls are timed in turn in one process, and a ratio is the median over round
 the machine does meets all of them. Rows of one thread: szego's pool and OpenBLAS have one (OPENBLAS_NUM_THREADS=1).
 Rows of all threads: szego has one for each processor, OpenBLAS what it takes by itself. The certified range of a
 symbol, which NumPy and SciPy lack, is asked for in one row. SciPy's column is empty if SciPy is missing, or has no such call.
+
+A second table, `--only monitor` alone, has what szego.Monitor costs a training in PyTorch; it is left out without PyTorch.
 """
 import argparse
 import functools
@@ -16,7 +18,7 @@ from typing import Callable, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 
-from . import batch, compute
+from . import batch, bench_monitor, compute
 
 #: Questions of which a round takes milliseconds, tens of them, and more: share of the repeats in percent.
 QUICK, SLOW, LONG = 100, 10, 4
@@ -114,25 +116,31 @@ def measure(threads: Optional[int], repeats: int, only: str) -> Iterator[Dict]:
                "ms": (1e3 * medians).tolist(), "ratios": ratios[1:].tolist()}
 
 
-def _child(threads: Optional[int], repeats: int, only: str) -> Iterator[Dict]:
-    """The rows of a process of its own: OpenBLAS reads its number of threads when it is loaded."""
+def _child(threads: Optional[int], repeats: int, only: str, table: str) -> Iterator[Dict]:
+    """The rows of a table by a process of its own: OpenBLAS reads its number of threads when it is loaded."""
     environment = {name: value for name, value in os.environ.items() if name not in ("OPENBLAS_NUM_THREADS",
                                                                                     "OMP_NUM_THREADS")}
     if threads:
         environment["OPENBLAS_NUM_THREADS"] = str(threads)
-    command = [sys.executable, "-m", "szego.bench", "--rows", str(threads or 0), "--only", only, str(repeats)]
+    command = [sys.executable, "-m", "szego.bench", "--rows", str(threads or 0), "--table", table, "--only", only,
+               str(repeats)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as child:
         yield from map(json.loads, child.stdout)
     if child.returncode:
         raise SystemExit(child.returncode)
 
 
-HEADINGS = ("question", "threads", "szego, ms", "NumPy, ms", "SciPy, ms", "szego / NumPy", "szego / SciPy")
+ARRAYS, MONITOR = "arrays", "monitor"
+HEADINGS = {
+    ARRAYS: ("question", "threads", "szego, ms", "NumPy, ms", "SciPy, ms", "szego / NumPy", "szego / SciPy"),
+    MONITOR: (f"szego.Monitor, every = {bench_monitor.EVERY}", "threads", "watched, ms", "alone, ms", "observed, ms",
+              "watched / alone", "")}
 
 
 def _cells(row: Dict) -> List[str]:
     milliseconds = [f"{value:.3g}" if value < 100 else f"{value:.0f}" for value in row["ms"]] + ["", ""]
-    ratios = [f"{value:.2f}" for value in row["ratios"]] + ["", ""]
+    digits = 4 if row["question"] == bench_monitor.NAME else 2
+    ratios = [f"{value:.{digits}f}" for value in row["ratios"]] + ["", ""]
     return [row["question"], row["threads"], *milliseconds[:3], *ratios[:2]]
 
 
@@ -140,6 +148,24 @@ def _line(cells, markdown: bool) -> str:
     if markdown:
         return f"| {' | '.join(cells)} |"
     return f"{cells[0]:32} {cells[1]:>7} {cells[2]:>10} {cells[3]:>10} {cells[4]:>10} {cells[5]:>14} {cells[6]:>14}"
+
+
+def _rows(table: str, threads: Optional[int], repeats: int, only: str) -> Iterator[Dict]:
+    if table == MONITOR:
+        return bench_monitor.measure(threads, max(1, repeats * LONG // 100), compared)
+    return measure(threads, repeats, only)
+
+
+def _print(table: str, given: argparse.Namespace) -> None:
+    rows = (row for threads in (1, None) for row in _child(threads, given.repeats, given.only, table))
+    first = True
+    for row in rows:
+        if first:
+            print(_line(HEADINGS[table], given.markdown))
+            if given.markdown:
+                print(_line(["---", "---"] + ["---:"] * 5, True))
+        first = False
+        print(_line(_cells(row), given.markdown), flush=True)
 
 
 def _repeats(text: str) -> int:
@@ -155,17 +181,14 @@ def main(arguments: List[str]) -> int:
     parser.add_argument("--markdown", action="store_true", help="the table as docs/how-to/python.md has it")
     parser.add_argument("--only", default="", metavar="TEXT", help="questions whose name has this text (all)")
     parser.add_argument("--rows", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--table", choices=list(HEADINGS), help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.rows is not None:
-        for row in measure(given.rows or None, given.repeats, given.only):
+        for row in _rows(given.table, given.rows or None, given.repeats, given.only):
             print(json.dumps(row), flush=True)
         return 0
-    print(_line(HEADINGS, given.markdown))
-    if given.markdown:
-        print(_line(["---", "---"] + ["---:"] * 5, True))
-    for threads in (1, None):
-        for row in _child(threads, given.repeats, given.only):
-            print(_line(_cells(row), given.markdown), flush=True)
+    for table in [MONITOR] if given.only == MONITOR else HEADINGS if not given.only else [ARRAYS]:
+        _print(table, given)
     return 0
 
 

@@ -23,6 +23,8 @@ ContractionColumn = Literal["width_ratio", "norm_ratio", "nuclear_ratio", "major
                             "toeplitzness_coupled"]
 CurveColumn = Literal["accuracy", "loss"]
 HeadColumn = Literal["toeplitzness", "sigma_max", "effective_rank", "stable_rank"]
+MonitorColumn = Literal["headroom", "map", "bound", "largest_logit", "entropy_min", "entropy_mean", "first_share", "sink_share",
+                        "learned_share", "q_norm_max", "k_norm_max", "lag_share", "stable_rank"]
 
 Path = Union[str, "os.PathLike[str]"]
 

@@ -23,15 +23,16 @@ import numpy as np
 
 from . import program_tables
 from .arguments import unknown_keyword
-from .choices import ContractionColumn, CurveColumn, HeadColumn, KernelFigure, KernelKind
+from .choices import ContractionColumn, CurveColumn, HeadColumn, KernelFigure, KernelKind, MonitorColumn
 from .errors import ArgumentError, MissingPackageError, SzegoError
 from .figures import ablation as ablation_records, certificates as certificate_records, claims as claim_records
 from .figures import compose, contraction as contraction_records, curves as curve_records, density as density_records
 from .figures import drawing as blocks, extremes as extremes_records, kernel as kernel_records, lagshare as lag_records
-from .figures import lemma as lemma_records
+from .figures import lemma as lemma_records, monitor as monitor_records
 from .figures import positional as positional_records, ranges as range_records, record, rotary as rotary_records, rows as rows_of
 from .figures import spectrum as spectrum_records, sweep as sweep_records, symbol as symbol_records
 from .figures import table1 as table1_records, toeplitzness as checkpoint_records, words
+from .monitor import Monitor
 from .results import Contraction, Spectrum, Symbol
 
 try:
@@ -41,8 +42,8 @@ except ImportError as _error:
     raise MissingPackageError(f"szego.plot needs Matplotlib (pip install matplotlib): {_error}") from _error
 
 __all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamples", "curves", "density", "extremes",
-           "heads", "kernel", "kernel_map", "layers", "lemma", "ranges", "rotary", "shares", "spectrum", "sweep", "symbol", "table1",
-           "toeplitzness"]
+           "heads", "kernel", "kernel_map", "layers", "lemma", "monitor", "ranges", "rotary", "shares", "spectrum", "sweep", "symbol",
+           "table1", "toeplitzness"]
 
 
 def spectrum(results: Any, ax: Any = None, *, symbol: Optional[Symbol] = None, **where: Any) -> Any:
@@ -119,6 +120,18 @@ def contraction_map(results: Any, ax: Any = None, *, over: Literal["head"] = "he
                             "contraction() draws the ratios over steps", "SZG_EINVAL")
     return _show("contraction_map", (contraction_records.MAP,), results, ax, where, section=_CONTRACTION,
                  beside=("logits_bands",))
+
+
+def monitor(results: Any, ax: Any = None, *, column: MonitorColumn = "headroom", **where: Any) -> Any:
+    """Attention while a model trains: the largest proved bound and the largest logit of all heads by step, beside the
+    threshold. The other columns have a panel for each layer and a line for each head.
+
+    results: a Monitor, or tables of the folder that it writes.
+    column: headroom; map (layer by head, the proved headroom at the last step); bound, largest_logit, entropy_min,
+    entropy_mean, first_share, sink_share, learned_share, q_norm_max, k_norm_max, lag_share or stable_rank.
+    """
+    tables = {monitor_records.TABLE: results.table} if isinstance(results, Monitor) else results
+    return _show("monitor", _of_column(monitor_records.RECORDS, column), tables, ax, where)
 
 
 def curves(results: Any, ax: Any = None, *, column: CurveColumn = "accuracy", **where: Any) -> Any:

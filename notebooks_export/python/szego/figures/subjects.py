@@ -3,8 +3,8 @@ what is proved of them, more of a checkpoint, logits, training; then what is lef
 import importlib
 
 MODULES = ("positional", "lagshare", "ranges", "spectrum", "extremes", "density", "symbol", "kernel", "claims", "toeplitzness",
-           "circuits", "rotary", "diff", "contraction", "softmax", "table1", "curves", "ablation", "sweep", "switches",
-           "mechanism", "by_step", "relations", "lengths")
+           "circuits", "rotary", "diff", "contraction", "softmax", "monitor", "table1", "curves", "ablation", "sweep",
+           "switches", "mechanism", "by_step", "relations", "lengths")
 
 
 def modules():
