@@ -74,7 +74,8 @@ static const command_option options[] = {
            "numpy.bincount makes it; the mean kernels of layer 0 are then those of such tokens "
            "(default: each token of the vocabulary is as likely)"),
     OPTION(checkpoint_options, layers, "layers", "LIST",
-           "only these layers: 0-7, or 0+2+5; disjoint parts concatenate to the full result, and "
+           "only these layers: 0-7, or 0+2+5, or -1, the last; disjoint parts concatenate to the "
+           "full result, and "
            "which heads stand out is judged in each part"),
     OPTION(checkpoint_options, heads, "heads", "LIST", "only these query heads of each layer"),
     OPTION(checkpoint_options, top, "top", "K",

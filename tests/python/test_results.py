@@ -2,6 +2,7 @@
 """Results as frames and Arrow, in folders and on pages, and the heads of a checkpoint. usage: test_results.py PROGRAM"""
 import json
 import os
+import re
 import sys
 import types
 
@@ -224,7 +225,32 @@ def check_heads(folder):
     refused("a layer before the first", lambda: szego.checkpoint(model, layers=-4), "layer -4 is none of", "0 to 2")
     refused("no layer", lambda: szego.checkpoint(model, layers=[0.5]), "layers=0.5")
     tap.ok("another table", len(found.frame("checkpoint_heads")) == 12)
+    kernels = szego.kernel("alibi:heads=3", 8)
+    tap.ok("the kernels as a frame", kernels.frame().equals(kernels.frame("kernel_kernel")) and len(kernels.frame()) == 3 * 8)
+    refused("a frame of many tables", lambda: found.tables.frame(), "of which table?", "checkpoint_heads", kind=szego.SzegoError)
     refused("a table that is not there", lambda: found.frame("checkpoint_head"), "checkpoint_heads", kind=szego.SzegoError)
+
+
+def check_words():
+    """What is refused names the argument: nobody who calls a function has given an option."""
+    found, odd = szego.spectrum([2.0, -1.0], 8), os.path.join("odd", "")
+    found.save(odd)
+    with open("file", "w", encoding="utf-8"):
+        pass
+    calls = {"save into a file": lambda: found.save("file"), "load a file": lambda: szego.load("file"),
+             "an export's ending": lambda: szego.export(odd, "npz", "x.zip"), "csv": lambda: szego.export(odd, "csv", "x.csv"),
+             "export into a file": lambda: szego.export(odd, "csv", "file/"), "a page's ending": lambda: szego.report(odd, "x.zip"),
+             "a page in a file": lambda: szego.report(odd, "file/"), "a page of nothing": lambda: szego.report("empty"),
+             "no experiment": lambda: szego.judge(odd), "a file of the program": lambda: szego.run_spectrum(
+                 "rope:dim=8", 8, output="x.csv")}
+    os.mkdir("empty")
+    for name, call in calls.items():
+        try:
+            call()
+            tap.ok(f"{name} is refused", False)
+        except szego.SzegoError as error:
+            tap.ok(f"{name}: no option in the words", not re.search(r"(?<!\S)[(`]?--?[a-z]", str(error)), str(error))
+    refused("a file is no folder", lambda: szego.load("file"), "file: is not a folder", kind=szego.DataError)
 
 
 with scratch() as root:
@@ -233,4 +259,6 @@ with scratch() as root:
     check_arrow_columns()
     check_folders(root)
     check_heads(root)
+    os.chdir(root)
+    check_words()
 tap.finish()

@@ -68,7 +68,7 @@ def _kernels(threads: Optional[int], linalg) -> Iterator[Row]:
     column = np.random.default_rng(2).standard_normal(512)
     rope = np.cos(np.outer(np.arange(512), 10000.0 ** (-np.arange(32) / 32))).mean(1)
     few = np.exp(-np.arange(16) / 3)
-    for name, certify in (("Toeplitz, 16 coefficients", False), ("the same with the proof of its range", True)):
+    for name, certify in (("Toeplitz, 16 coefficients", False), ("Toeplitz, 16, with certified range", True)):
         yield (name, QUICK, functools.partial(spectrum, few, certify=certify),
                lambda: np.linalg.eigvalsh(_toeplitz(few)), linalg and (lambda: linalg.eigvalsh(linalg.toeplitz(few))))
     for name, source, known in (("Toeplitz, 512 coefficients", (column,), column),

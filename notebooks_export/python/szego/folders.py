@@ -58,7 +58,7 @@ def load(folder: Path, frames: bool = False, strict: bool = True) -> Results[Any
     """
     folder = folder_name(folder)
     if not os.path.isdir(folder):
-        raise DataError(f"{folder}: no such folder")
+        raise DataError(f"{folder}: {'is not a' if os.path.lexists(folder) else 'no such'} folder")
     results = Results()
     found: Dict[str, Joined] = {}
     exports: List[str] = []

@@ -26,7 +26,9 @@ def results(command: str, tables: Mapping[str, Optional[int]]) -> Results[Table]
     made = Results()
     made.provenance["."] = {"command": command, "version": library.szg_version().decode(),
                             "commit": library.szg_commit().decode()}
-    found = {f"{command.replace('-', '_')}_{name}": Copied(table) for name, table in tables.items() if table}
+    word = command.replace("-", "_")
+    found = {f"{word}_{name}": Copied(table) for name, table in tables.items() if table}
+    made.main = f"{word}_{word}" if f"{word}_{word}" in found else ""
     return collect(found, made, False)
 
 

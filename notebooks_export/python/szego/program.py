@@ -88,7 +88,7 @@ def _output(words: List[str]) -> Optional[str]:
         if found:
             path = next((one for one in found.groups() if one is not None), following)
     if path is not None and not (path.endswith("/") or os.path.isdir(path)):
-        raise ArgumentError(f"-o {path}: run() answers the tables: leave -o out, or name a folder, which ends in /, to "
+        raise ArgumentError(f"output {path}: the answer is the tables: leave it out, or name a folder, which ends in /, to "
                             "keep the files too", "SZG_EINVAL")
     return path
 

@@ -91,9 +91,14 @@ class Results(dict[str, T], Generic[T]):
         self.provenance: Dict[str, Dict[str, Any]] = {}
         self.skipped: List[str] = []
         self.messages: List[str] = []
+        self.main = ""  # the table that has the answer
 
-    def frame(self, table: str) -> "DataFrame":
-        """One of the tables as a pandas DataFrame."""
+    def frame(self, table: Optional[str] = None) -> "DataFrame":
+        """One of the tables as a pandas DataFrame. None: the only one, or that of szego.kernel."""
+        if table is None:
+            if len(self) != 1 and self.main not in self:
+                raise SzegoError(f"frame: of which table? There is {', '.join(sorted(map(str, self))[:8]) or 'none'}")
+            table = self.main or next(iter(self))
         if table not in self:
             close = difflib.get_close_matches(str(table), map(str, self), 1) or sorted(map(str, self))[:8]
             raise SzegoError(f"no table {table!r}: there is {', '.join(close) or 'none'}")

@@ -20,7 +20,7 @@ CAPTURED = ("contraction", "curvature", "curvature_adamw")
 MEASURES = ("index", "accuracy", "steps_to_half", "rank_correlation", "total_drop")
 _LIMIT = 256 << 20
 _WRITTEN = {"format": FORMAT, "command": "reproduce"}  # what the manifest of `szego reproduce` says
-_NAME_IT = "name the preset of its runs with --preset NAME (in Python: preset=\"NAME\")"
+_NAME_IT = "name the preset of its runs (preset)"
 _FOLDER = re.compile(r"[a-z0-9_-]{1,64}")
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -143,7 +143,7 @@ def _provenance(folder: str, is_named: bool) -> dict:
     try:
         root = read_json(read_file(path, _LIMIT), path)
     except DataError as error:
-        raise DataError(f"{error}: copy it again, or remove it and name the preset of its runs with --preset") from None
+        raise DataError(f"{error}: copy it again, or remove it and name the preset of its runs (preset)") from None
     written = {key: root.get(key) for key in _WRITTEN} if isinstance(root, dict) else {}
     if written == _WRITTEN:
         return member(path, root, "provenance", dict)

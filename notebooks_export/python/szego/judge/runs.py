@@ -357,7 +357,7 @@ class Runs:
             tell(f"reading runs: {len(self.all)} of {len(plan.runs)}")
         if not any(os.path.isdir(run.folder) for run in self.all):
             raise DataError(f"{root}: has none of the {len(self.all)} runs of {plan.place}, such as "
-                            f"{self.all[0].name}: name the preset of its runs with --preset")
+                            f"{self.all[0].name}: name the preset of its runs (preset)")
         self._spell()
         self._refuse_copies()
         self._refuse_mixtures()
