@@ -237,7 +237,8 @@ static szg_status resolve_temperature(szg_context *context, szg_checkpoint *chec
 }
 
 static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoint) {
-    const char *const sinks[] = {"self_attn.sinks", "attn_sinks.weight", NULL};
+    const char *const sinks[] = {"self_attn.sinks", "self_attn.softmax_offset", "attn_sinks.weight",
+                                 NULL};
     const char *const added[] = {checkpoint->family->added, NULL};
     static const char *const distance[] = {"relative_attention_max_distance", NULL};
     checkpoint->sinks = stack_tensor(checkpoint, sinks);
