@@ -157,6 +157,16 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
     .norm = NORM_HEAD_AFTER, .query_norm = "self_attn.query_layernorm.weight",                     \
     .key_norm = "self_attn.key_layernorm.weight"
 
+/* Meta's, Mistral's and torchtitan's own files: neighbours rotate together, where the converted
+ * ones have halves. params.json has these sizes. */
+#define NATIVE(type, ...)                                                                          \
+    {                                                                                              \
+        .model_type = type, .stem = "layers.", .query = "attention.wq.weight",                     \
+        .key = "attention.wk.weight", .positions = POSITION_ROTARY,                                \
+        .pairing = SZGI_PAIRING_INTERLEAVED, .input = INPUT_RMS, .input_name = "attention_norm",   \
+        .keys = {.layers = "n_layers", .heads = "n_heads", .model = "dim"}, __VA_ARGS__            \
+    }
+
 /* What a layer has in place of attention. */
 static const char *const mamba[] = {"mamba.in_proj.weight", NULL};
 static const char *const crossing[] = {"cross_attn.q_proj.weight", NULL};
@@ -326,6 +336,15 @@ static const model_family families[] = {
      .positions = POSITION_TABLE,
      .table = "wpe.weight",
      .scale = SCALE_GPT2},
+    {.model_type = "gpt2", /* nanoGPT's files, whose weights are not transposed */
+     .keys = GPT_KEYS,
+     .input = INPUT_LAYER_LN1,
+     .stem = "h.",
+     .query = "attn.c_attn.weight",
+     .layout = LAYOUT_FUSED_BLOCKS,
+     .positions = POSITION_TABLE,
+     .table = "wpe.weight",
+     .scale = SCALE_GPT2},
     {.model_type = "gpt_bigcode",
      .keys = GPT_KEYS,
      .input = INPUT_LAYER_LN1,
@@ -417,6 +436,15 @@ static const model_family families[] = {
      .positions = POSITION_ROTARY,
      .pairing = SZGI_PAIRING_HALF,
      .partial = PARTIAL_OPTIONAL},
+    {.model_type = "exaone",
+     .keys = {.layers = "num_layers"},
+     .input = INPUT_RMS,
+     .input_name = "ln_1",
+     .stem = "h.",
+     .query = "attn.attention.q_proj.weight",
+     .key = "attn.attention.k_proj.weight",
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF},
     {.model_type = "dbrx",
      .keys = {.layers = "n_layers", .heads = "n_heads", .model = "d_model"},
      .input = INPUT_LAYER,
@@ -491,6 +519,9 @@ static const model_family families[] = {
     LLAMA("llama"),
     LLAMA("mistral"),
     LLAMA("mixtral"),
+    NATIVE("llama"),
+    NATIVE("mistral"),
+    NATIVE("mixtral"),
     LLAMA("qwen2"),
     LLAMA("qwen2_moe"),
     LLAMA("qwen2_vl_text"),
@@ -565,6 +596,9 @@ static const model_family families[] = {
     BARE("nemotron_h", "mixer", .keys = {.layers = "layers_block_type"}, .others = mixers,
          .input_name = "norm"),
     LLAMA("emu3_text_model"),
+    LLAMA("flint", .norm = NORM_HEAD, .skips = SKIP_FULL),
+    LLAMA("granite_docling_text", .scale = SCALE_FACTOR),
+    LLAMA("kolibri1", .norm = NORM_HEAD, .skips = SKIP_FULL),
     LLAMA("falcon_h1", .scale = SCALE_KEYS),
     LLAMA("laguna", .norm = NORM_HEAD, .partial = PARTIAL_OPTIONAL,
           .equal_heads = "num_attention_heads_per_layer"),

@@ -363,6 +363,20 @@ static szgi_json_value base_of_attention(szgi_json_value settings, szgi_json_val
                : base;
 }
 
+/* Meta's params.json says that frequencies are scaled, and not by which numbers. */
+static szg_status refuse_scaled(szg_context *context, const szg_checkpoint *checkpoint) {
+    static const char key[] = "use_scaled_rope";
+    bool scaled;
+    SZG_TRY(szgi_config_flag(context, checkpoint->settings, key, false, &scaled));
+    if (!scaled || szgi_json_has(checkpoint->settings, "rope_scaling"))
+        return SZG_OK;
+    return szgi_json_fail(context, szgi_json_member(checkpoint->settings, key),
+                          "is true, and nothing says by which numbers: --set "
+                          "'rope_scaling={\"rope_type\": \"llama3\", \"factor\": F, "
+                          "\"low_freq_factor\": L, \"high_freq_factor\": H, "
+                          "\"original_max_position_embeddings\": N}' gives them");
+}
+
 /* One rotation for every layer; `parameters` may be absent. */
 static szg_status resolve_flat(szg_context *context, szg_checkpoint *checkpoint,
                                szgi_json_value parameters) {
@@ -370,6 +384,7 @@ static szg_status resolve_flat(szg_context *context, szg_checkpoint *checkpoint,
     bool inner = szgi_json_kind_of(parameters) > SZGI_JSON_NULL;
     szgi_json_value scaling = szgi_json_member(settings, "rope_scaling");
     bool outer = szgi_json_kind_of(scaling) > SZGI_JSON_NULL;
+    SZG_TRY(refuse_scaled(context, checkpoint));
     if (inner && outer)
         SZG_TRY(same_type(context, scaling, parameters));
     rotation_source source = {.scaling = inner ? parameters : scaling, .flat = inner};

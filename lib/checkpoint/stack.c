@@ -77,10 +77,20 @@ static const char *prefix_there(const szg_checkpoint *checkpoint, const char *st
     return NULL;
 }
 
+/* Is a fused weight of a layout that is stored transposed in fact not so (nanoGPT)? */
+static bool is_turned(const szg_checkpoint *checkpoint, const model_family *family,
+                      const char *name) {
+    const szgi_tensor *tensor = szgi_safetensors_find(checkpoint->tensors, name);
+    return family->layout == LAYOUT_CONV1D && tensor->dims == 2 &&
+           tensor->shape[0] == 3 * tensor->shape[1];
+}
+
 bool szgi_stack_is_there(const szg_checkpoint *checkpoint, const model_family *family) {
     size_t length;
-    return !checkpoint->tensors || !family->query ||
-           prefix_there(checkpoint, family->stem, family->query, &length);
+    if (!checkpoint->tensors || !family->query)
+        return true;
+    const char *name = prefix_there(checkpoint, family->stem, family->query, &length);
+    return name && !is_turned(checkpoint, family, name);
 }
 
 /* The file has no layers with the caller's prefix. */

@@ -250,7 +250,8 @@ static const szgi_tensor *own_tensor(const szg_checkpoint *checkpoint, const cha
 }
 
 static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoint) {
-    const char *const sinks[] = {"self_attn.sinks", "attn_sinks.weight", NULL};
+    const char *const sinks[] = {"self_attn.sinks", "self_attn.softmax_offset", "attn_sinks.weight",
+                                 NULL};
     const char *const added[] = {checkpoint->family->added, NULL};
     static const char *const distance[] = {"relative_attention_max_distance", NULL};
     checkpoint->sinks = stack_tensor(checkpoint, sinks);

@@ -50,6 +50,7 @@ static const value_names names[] = {
      {"attn.attention.out_proj.weight"}},
     {"attn.q_proj.weight", "attn.v_proj.weight", {"attn.out_proj.weight", "attn.Wo.weight"}},
     {"attention.qkv_proj.weight", NULL, {"attention.o_proj.weight"}},
+    {"attention.wq.weight", "attention.wv.weight", {"attention.wo.weight"}},
     {"attention.wqkv.weight", NULL, {"attention.wo.weight"}},
     {"mixer.Wqkv.weight", NULL, {"mixer.out_proj.weight"}},
     {"norm_attn_norm.attn.Wqkv.weight", NULL, {"norm_attn_norm.attn.out_proj.weight"}},

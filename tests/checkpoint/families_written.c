@@ -13,9 +13,12 @@ static void weigh(const family_case *own, int64_t layer, int64_t h, int64_t n, c
                   double shift, double *p, double *error) {
     double largest = -INFINITY, sum = 0, sink = -INFINITY;
     if (own->checkpoint->sinks) {
-        const szgi_tensor *gguf = szgi_layer_tensor(own->checkpoint, layer, "attn_sinks.weight");
-        double *sinks =
-            read_all(gguf ? gguf : szgi_layer_tensor(own->checkpoint, layer, "self_attn.sinks"));
+        static const char *const names[] = {"attn_sinks.weight", "self_attn.sinks",
+                                            "self_attn.softmax_offset"};
+        const szgi_tensor *tensor = NULL;
+        for (size_t i = 0; i < sizeof names / sizeof *names && !tensor; i++)
+            tensor = szgi_layer_tensor(own->checkpoint, layer, names[i]);
+        double *sinks = read_all(tensor);
         sink = sinks[h];
         free(sinks);
     }

@@ -1,4 +1,5 @@
 /* Every family has the logits that transformers computed. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "families_oracle.h"
@@ -16,6 +17,43 @@ END_TEST
 
 START_TEST(configurations_of_version_4) {
     ck_assert_int_ge(check_all("config-4.json", check_layer), 40);
+}
+END_TEST
+
+/* Sinusoids that no file has: the table in the model's memory, in single precision, where the
+ * position's row is the first in use. Its angles are rounded before sine and cosine. */
+START_TEST(sinusoids_of_translators) {
+    static const struct {
+        const char *family, *table;
+        int64_t first;
+    } each[] = {{"marian", "sinusoids.model.decoder.embed_positions", 0},
+                {"m2m_100", "sinusoids.model.decoder.embed_positions", 1},
+                {"xglm", "sinusoids.model.embed_positions", 2},
+                {"nllb-moe", "sinusoids.model.encoder.embed_positions", 1}};
+    enum { POSITIONS = 40 };
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        char folder[512], file[640];
+        szg_checkpoint *checkpoint;
+        szgi_safetensors *oracle;
+        snprintf(folder, sizeof folder, "%s/%s", data_folder(), each[i].family);
+        snprintf(file, sizeof file, "%s/oracle.safetensors", folder);
+        ck_szg_ok(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
+        ck_szg_ok(szgi_safetensors_open(test_context(), file, &oracle));
+        int64_t d = checkpoint->model_size;
+        double *got = calloc((size_t)(POSITIONS * d), sizeof *got);
+        const szgi_tensor *tensor = szgi_safetensors_find(oracle, each[i].table);
+        ck_assert_msg(tensor, "%s has no %s", file, each[i].table);
+        double *want = read_all(tensor) + each[i].first * d;
+        ck_szg_ok(szgi_checkpoint_positions(test_context(), checkpoint, POSITIONS, got));
+        for (int64_t k = 0; k < POSITIONS * d; k++)
+            ck_assert_msg(fabs(got[k] - want[k]) <= gamma32(4) * (double)(POSITIONS + 2),
+                          "%s: position %lld, column %lld: %.9g, transformers has %.9g",
+                          each[i].family, (long long)(k / d), (long long)(k % d), got[k], want[k]);
+        free(want - each[i].first * d);
+        free(got);
+        szgi_safetensors_close(&oracle);
+        szg_checkpoint_close(&checkpoint);
+    }
 }
 END_TEST
 
@@ -59,5 +97,6 @@ END_TEST
 TEST_FILE("families") {
     test_add(suite, "logits_of_every_family", logits_of_every_family);
     test_add(suite, "configurations_of_version_4", configurations_of_version_4);
+    test_add(suite, "sinusoids_of_translators", sinusoids_of_translators);
     test_add(suite, "families_survive_refused_allocations", families_survive_refused_allocations);
 }
