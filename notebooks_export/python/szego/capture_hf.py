@@ -33,7 +33,7 @@ from .capture_hooks import Hooks, Rotations, Taken, held, hooks_of, keys_seen, r
 from .capture_masks import described
 from .capture_rotation import before
 from .errors import SzegoError
-from .interface import Attention, Place, places, uses_interface, watched
+from .interface import Attention, Place, places, unseen, uses_interface, watched
 from .safetensors import Entry, write as write_safetensors
 
 
@@ -110,13 +110,6 @@ def _refuse_compiled(model: Any) -> None:
         if hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None:
             raise CaptureError(f"{name or type(model).__name__} is compiled (torch.compile), which hides its attentions: "
                                "give Capture the model before compilation")
-
-
-def _recomputes() -> bool:
-    """Whether gradient checkpointing runs a forward again, in a backward pass."""
-    import torch  # pylint: disable=import-outside-toplevel
-    task = getattr(torch._C, "_current_graph_task_id", None)  # pylint: disable=protected-access # since torch 2.0
-    return task is not None and task() != -1
 
 
 # ---- The capture ----
@@ -248,7 +241,7 @@ class Capture:
         return self._current
 
     def _hooked_forward(self, layer, hooks: Hooks, rotations: Rotations, original, *args, **kwargs):
-        if _recomputes():
+        if unseen():
             return original(*args, **kwargs)
         self._begins(layer)
         with rotations.of(hooks):
@@ -259,7 +252,7 @@ class Capture:
         return out
 
     def _kept_arguments(self, layer, original, *args, **kwargs):
-        if not _recomputes():
+        if not unseen():
             self._begins(layer)
         self._forwards[layer] = original, args, kwargs
         try:

@@ -104,7 +104,7 @@ def reached(forward: Callable, *args: Any, **kwargs: Any) -> Tuple[Any, Any]:
     raise RuntimeError("the forward called no attention function")
 
 
-def _unseen() -> bool:
+def unseen() -> bool:
     """Whether this runs in a compiled graph, or again in a backward pass (gradient checkpointing)."""
     import torch  # pylint: disable=import-outside-toplevel
     compiler = getattr(torch, "compiler", None)
@@ -118,7 +118,7 @@ def _wrapped(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def attention(module, *args, **kwargs):
-        if _unseen():
+        if unseen():
             return function(module, *args, **kwargs)
         if getattr(_running, "stops", False):
             given = dict(zip(("query", "key"), args), **kwargs)
