@@ -26,7 +26,7 @@ os.environ["SZEGO"] = os.path.abspath(sys.argv[1])
 SEED = int(os.environ.get("SZG_TEST_SEED", "20261129"), 0)
 torch.set_num_threads(1)
 tap = Tap()
-print(f"# SZG_TEST_SEED={SEED}, transformers {transformers.__version__}")
+print(f"# SZG_TEST_SEED={SEED}\n# transformers {transformers.__version__}")
 TOKENS, SHORT = 17, 11
 
 COMMON = dict(vocab_size=50, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=32,

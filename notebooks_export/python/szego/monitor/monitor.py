@@ -15,6 +15,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Set, Tuple, Union
 
+import numpy as np
+
 from .. import interface, native
 from ..arguments import folder_name, integer, keywords
 from ..choices import Path
@@ -22,7 +24,7 @@ from ..columns import own_tables
 from ..display import Shown, plain
 from ..errors import ArgumentError, SzegoError
 from ..tabled import Framed, column
-from ..tables import Table
+from ..tables import Results, Table
 from . import headroom, observation, watching
 from .journal import Journal
 
@@ -356,6 +358,16 @@ class Monitor(Framed, Shown):
 
     def _table(self) -> Table:
         return self.table
+
+    def _results(self) -> Results[Table]:
+        made, described, found = Results(), own_tables("monitor")["monitor"]["columns"], self.table
+        result = np.empty(len(found["step"]), object)
+        result[:] = "."
+        made["monitor_monitor"] = Table({"result": result, **found})
+        made.docs["monitor_monitor"] = {one["name"]: one["doc"] for one in described}
+        made.ends["monitor_monitor"] = {one["name"]: one["end"] for one in described if "end" in one}
+        made.provenance["."] = {"command": "monitor"}
+        return made
 
     def scalars(self) -> Dict[str, float]:
         """The last observed step, for wandb.log, TensorBoard or MLflow: {"szego/layer3/largest_logit": 12.5, ...}.
