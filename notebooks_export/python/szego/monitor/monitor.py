@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FLOAT16 = 65504.0
 COLUMNS = tuple(one["name"] for one in own_tables("monitor")["monitor"]["columns"])
 _KINDS = {one["name"]: one["type"] for one in own_tables("monitor")["monitor"]["columns"]}
-_TOKENS = 1024  # of all sequences that an observation looks at, unless one alone is longer
+_TOKENS = 512  # of all sequences that an observation looks at, unless one alone is longer
 #: By what a scalar of a layer is over its heads: the last observed step in a few numbers.
 SCALARS = {"largest_logit": max, "smallest_logit": min, "bound": max, "headroom": min, "headroom_seen": min, "entropy_min": min,
            "first_share": max, "q_norm_max": max, "k_norm_max": max}
@@ -55,7 +55,7 @@ class Monitor(Framed, Shown):
     every: passes after 0, every, 2 every, ... updates are observed, the first one in training mode of each.
     threshold: the modulus that no logit should exceed: the largest float16 (65504), or the tau of a QK-clip.
     layers, heads: those alone. tokens: the first ones of each sequence alone (None: all). An observation looks at
-        as many of the first sequences as have 1,024 tokens together, and at one at least.
+        as many of the first sequences as have 512 tokens together, and at one at least.
     folder: where rows go after each observed step; szego.load and `szego report` read it. The same folder goes on
         behind an interruption; one of other settings is refused. rank: of this process (None: that of
         torch.distributed, or 0); each process has its own folder below, folder/rank-R, if there are several.
