@@ -183,7 +183,7 @@ def check_statistics():
 
 
 def check_sequences():
-    """How many sequences are looked at: 1,024 tokens of them, and the first tokens alone."""
+    """How many sequences are looked at: 512 tokens of them, and the first tokens alone."""
     q = torch.randn(6, 2, 300, 4)
     watch = szego.Monitor(every=1, heads=[1])
     watch.observe(q, q)
@@ -281,6 +281,8 @@ def check_folder():
         watch = szego.Monitor(every=2, folder=place)
         pass_by(watch, 3)
         tap.ok("rows are in the folder after each step", same(loaded(place), watch.table))
+        watch.save(os.path.join(folder, "saved"))
+        tap.ok("save writes the same", same(loaded(os.path.join(folder, "saved")), watch.table))
         with open(os.path.join(place, "monitor.csv"), "ab") as file:  # killed between the lines and the manifest
             file.write(b"4,0,0")
         said, again = warned(lambda: szego.Monitor(every=2, folder=place))
