@@ -26,7 +26,7 @@ os.environ["SZEGO"] = os.path.abspath(sys.argv[1])
 SEED = int(os.environ.get("SZG_TEST_SEED", "20261129"), 0)
 torch.set_num_threads(1)
 tap = Tap()
-print(f"# SZG_TEST_SEED={SEED}, transformers {transformers.__version__}")
+print(f"# SZG_TEST_SEED={SEED}\n# transformers {transformers.__version__}")
 TOKENS, SHORT = 17, 11
 
 COMMON = dict(vocab_size=50, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=32,
@@ -164,7 +164,7 @@ def ascend(name, head, steps):
         optimizer.step()
     reached = {}
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
-        found = headroom.bounds(model.to(dtype), dtype, torch.device("cpu")).find(0, head)
+        found = headroom.bounds(model.to(dtype), torch.empty(0, dtype=dtype)).find(0, head)
         with torch.no_grad():
             # Sizes of the input turn norms' epsilons and roundings around.
             most = max(float(logits_of(model, (size * x).to(dtype))[head].abs().max()) for size in (0.3, 1, 7.7, 100))
@@ -283,6 +283,12 @@ def check_odd():
         watch.step()
     tap.ok("autocast: the arithmetic of queries and keys", "bfloat16" in watch.table["bound_of"][0], str(watch.table["bound_of"][:1]))
     last = [str(watch.table[name][-1]) for name in ("largest_logit", "seen")]
+    torch.set_float32_matmul_precision("medium")
+    medium = headroom.bounds(model, torch.empty(0)).find(0, 0)
+    torch.set_float32_matmul_precision("highest")
+    single, half = (headroom.bounds(model, torch.empty(0, dtype=dtype)).find(0, 0) for dtype in (torch.float32, torch.bfloat16))
+    tap.ok("products of float32 in bfloat16", medium.value == half.value > single.value and medium.said.endswith("float32 by bfloat16"),
+           str((medium, half, single)))
     tap.ok("evaluation is not observed, and said", last[0] == "--" and "evaluation mode" in last[1], str(last))
 
 

@@ -281,6 +281,8 @@ def check_folder():
         watch = szego.Monitor(every=2, folder=place)
         pass_by(watch, 3)
         tap.ok("rows are in the folder after each step", same(loaded(place), watch.table))
+        watch.save(os.path.join(folder, "saved"))
+        tap.ok("save writes the same", same(loaded(os.path.join(folder, "saved")), watch.table))
         with open(os.path.join(place, "monitor.csv"), "ab") as file:  # killed between the lines and the manifest
             file.write(b"4,0,0")
         said, again = warned(lambda: szego.Monitor(every=2, folder=place))

@@ -1,7 +1,7 @@
 """Proved bounds of the logits of a model in memory, with the weights that it has now."""
 import ctypes
 import sys
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Set, Tuple
 
 import numpy as np
 
@@ -32,29 +32,68 @@ class Bounds(NamedTuple):
 NO_MODEL = Bounds({}, "no bound: the monitor was given no model")
 
 
-def arithmetic(torch: Any, dtype: Any, device: Any) -> Tuple[str, float]:
-    """What products of that type are computed in, and its unit roundoff."""
-    name = str(dtype).replace("torch.", "")
+#: Packages whose modules multiply in another arithmetic than the types of their tensors say.
+_FOREIGN = {"torchao", "transformer_engine", "bitsandbytes", "auto_gptq", "gptqmodel", "awq", "hqq", "quanto", "optimum"}
+
+
+class Arithmetic(NamedTuple):
+    """What a model computes in. unit: its unit roundoff."""
+    name: str
+    unit: float
+
+
+def _autocast(torch: Any, device: str) -> Set[Any]:
+    """The type that autocast computes products in at this moment, if it is on."""
+    if hasattr(torch, "get_autocast_dtype"):
+        try:
+            return {torch.get_autocast_dtype(device)} if torch.is_autocast_enabled(device) else set()
+        except RuntimeError:  # a device without autocast
+            return set()
+    if device == "cpu":
+        return {torch.get_autocast_cpu_dtype()} if torch.is_autocast_cpu_enabled() else set()
+    return {torch.get_autocast_gpu_dtype()} if torch.is_autocast_enabled() else set()
+
+
+def arithmetic(torch: Any, model: Any, query: Any) -> Arithmetic:
+    """The coarsest that queries may come from: their own type, those of the weights, or autocast's. A rotation in float32
+    hides what type its queries had before. query: None where none was seen: bfloat16, which covers finer types too."""
+    types = {one.dtype for one in model.parameters() if one.is_floating_point()}
+    device = next((one.device.type for one in model.parameters()), "cpu")
+    types |= {torch.bfloat16} if query is None else {query.dtype, *_autocast(torch, device)}
+    names = sorted(str(one).replace("torch.", "") for one in types)
+    unknown = [name for name in names if name not in UNITS]
+    if unknown:
+        raise LibraryError(f"numbers of {unknown[0]} have no bound here: those of {', '.join(UNITS)} have")
+    name = max(names, key=UNITS.__getitem__)
     if name == "float32":
-        cuda = getattr(device, "type", "cpu") == "cuda"
-        chosen = getattr(torch, "get_float32_matmul_precision", lambda: "highest")()
-        if chosen == "medium":
-            return "float32 as bfloat16", 2.0**-8
-        if chosen == "high" or cuda and torch.backends.cuda.matmul.allow_tf32:
-            return "float32 as TF32", 2.0**-11
-    if name not in UNITS:
-        raise LibraryError(f"queries of {name} have no bound here: {', '.join(UNITS)} do")
-    return name, UNITS[name]
+        return _single(torch, device)
+    reduced = {"float16": "allow_fp16_reduced_precision_reduction", "bfloat16": "allow_bf16_reduced_precision_reduction"}.get(name, "")
+    if device == "cuda" and getattr(torch.backends.cuda.matmul, reduced, False):
+        return Arithmetic(f"{name}, with sums in single precision ({reduced} is on, and allows others)", UNITS[name])
+    return Arithmetic(name, UNITS[name])
 
 
-def bounds(model: Any, dtype: Any, device: Any) -> Bounds:
-    """Of every head, for queries and keys of that type."""
+def _single(torch: Any, device: str) -> Arithmetic:
+    """Products of float32, as PyTorch is set to compute them."""
+    chosen = getattr(torch, "get_float32_matmul_precision", lambda: "highest")()
+    if chosen == "medium":
+        return Arithmetic("float32 by bfloat16", UNITS["bfloat16"])
+    if chosen == "high" or device == "cuda" and torch.backends.cuda.matmul.allow_tf32:
+        return Arithmetic("float32 by TF32", 2.0**-11)
+    return Arithmetic("float32", UNITS["float32"])
+
+
+def bounds(model: Any, query: Any) -> Bounds:
+    """Of every head, in the arithmetic that the model is in now. query: queries that it has just computed, or None."""
     torch = sys.modules["torch"]
     try:
-        name, unit = arithmetic(torch, dtype, device)
+        foreign = {type(part).__module__.split(".")[0] for part in model.modules()} & _FOREIGN
+        if foreign:
+            return Bounds({}, f"no bound: modules of {min(foreign)} have an arithmetic of their own")
         if adapters.base_of(models._unwrapped(model))[1]:  # pylint: disable=protected-access
             return Bounds({}, "no bound: adapters are added beside the weights, and rounded apart")
-        return Bounds(_read(model, unit, name), "no bound: the head is not one that szego.checkpoint knows in this model")
+        found = arithmetic(torch, model, query)
+        return Bounds(_read(model, found.unit, found.name), "no bound: szego.checkpoint knows no such head in this model")
     except SzegoError as error:
         return Bounds({}, f"no bound: {error}")
 

@@ -15,6 +15,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Set, Tuple, Union
 
+import numpy as np
+
 from .. import interface, native
 from ..arguments import folder_name, integer, keywords
 from ..choices import Path
@@ -22,7 +24,7 @@ from ..columns import own_tables
 from ..display import Shown, plain
 from ..errors import ArgumentError, SzegoError
 from ..tabled import Framed, column
-from ..tables import Table
+from ..tables import Results, Table
 from . import headroom, observation, watching
 from .journal import Journal
 
@@ -210,20 +212,16 @@ class Monitor(Framed, Shown):
             self._take(call.layer, watching.given(call), 0)
 
     def _read_bounds(self, query: Any) -> None:
-        """The bounds of this step, once, before the weights change. query: None where no attention can be seen: then
-        bfloat16, which covers finer types too."""
+        """The bounds of this step, once, before the weights change. query: None where no attention can be seen."""
         if self._bounds is not None:
             return
         self._bounds = headroom.Bounds({}, "no bound: it could not be computed")
-        torch = sys.modules["torch"]
         if self.model is None:
             self._bounds = headroom.NO_MODEL
         elif len({place.stack for place in self._places}) > 1:
             self._bounds = headroom.Bounds({}, "no bound: the model has several stacks of attention")
-        elif query is None:
-            self._bounds = headroom.bounds(self.model, torch.bfloat16, None)
         else:
-            self._bounds = headroom.bounds(self.model, query.dtype, query.device)
+            self._bounds = headroom.bounds(self.model, query)
 
     # ---- Observing ----
 
@@ -249,8 +247,10 @@ class Monitor(Framed, Shown):
     def _take(self, layer: int, given: observation.Given, first_head: int) -> None:
         if self.layers is not None and layer not in self.layers:
             return
-        self._read_bounds(given.query)
         torch = sys.modules["torch"]
+        if given.query.is_cuda and torch.cuda.is_current_stream_capturing():
+            raise SzegoError("a CUDA graph is being captured, and nothing can be read meanwhile")
+        self._read_bounds(given.query)
         n = given.query.shape[2]
         sequences = max(1, min(given.query.shape[0], _TOKENS // max(1, min(n, self.tokens or n))))
         cut, left = observation.part(given, sequences, self.tokens)
@@ -358,6 +358,16 @@ class Monitor(Framed, Shown):
 
     def _table(self) -> Table:
         return self.table
+
+    def _results(self) -> Results[Table]:
+        made, described, found = Results(), own_tables("monitor")["monitor"]["columns"], self.table
+        result = np.empty(len(found["step"]), object)
+        result[:] = "."
+        made["monitor_monitor"] = Table({"result": result, **found})
+        made.docs["monitor_monitor"] = {one["name"]: one["doc"] for one in described}
+        made.ends["monitor_monitor"] = {one["name"]: one["end"] for one in described if "end" in one}
+        made.provenance["."] = {"command": "monitor"}
+        return made
 
     def scalars(self) -> Dict[str, float]:
         """The last observed step, for wandb.log, TensorBoard or MLflow: {"szego/layer3/largest_logit": 12.5, ...}.

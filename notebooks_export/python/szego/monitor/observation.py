@@ -308,7 +308,7 @@ def _largest_added(torch, given: Given) -> float:
 
 def observe(torch, given: Given) -> Observed:
     """Statistics of each query head, over all sequences of `given`."""
-    with torch.no_grad():
+    with torch.no_grad(), torch.autocast(given.query.device.type, enabled=False):
         sequences = [_Sequence(torch, given, at) for at in range(given.query.shape[0])]
         totals = _Totals(torch, given, sequences[0].work)
         for sequence in sequences:
