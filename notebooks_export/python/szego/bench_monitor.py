@@ -5,7 +5,7 @@ from typing import Callable, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 
-LAYERS, WIDTH, HEADS, TOKENS, BATCH, VOCABULARY, EVERY = 6, 256, 8, 256, 8, 512, 100
+LAYERS, WIDTH, HEADS, TOKENS, BATCH, VOCABULARY, EVERY = 6, 256, 8, 256, 4, 512, 100
 NAME = f"training step, {LAYERS} layers of width {WIDTH}"
 
 
