@@ -24,6 +24,8 @@ CurveColumn = Literal["accuracy", "loss"]
 HeadColumn = Literal["toeplitzness", "sigma_max", "effective_rank", "stable_rank"]
 
 Path = Union[str, "os.PathLike[str]"]
+OneOption = Union[None, bool, float, Path]  # of a command; int is a float to type checkers
+Option = Union[OneOption, Sequence[OneOption]]
 
 if TYPE_CHECKING:
     import numpy as np
