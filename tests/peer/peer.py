@@ -1,5 +1,6 @@
 """What the comparisons with NumPy and SciPy share: running szego, and TAP."""
 import csv
+import functools
 import json
 import os
 import struct
@@ -47,6 +48,17 @@ class Tap:
     def finish(self):
         print(f"1..{self.count}")
         sys.exit(1 if self.failed else 0)
+
+
+def package_test(kind):
+    """What a test of the Python package begins with: a Tap, its `refused` for errors of that kind, and NumPy's generator of
+    the seed, which is printed. The package runs the program of the command line."""
+    import numpy as np  # pylint: disable=import-outside-toplevel # some tests skip without it
+    os.environ["SZEGO"] = os.path.abspath(sys.argv[1])
+    seed = int(os.environ.get("SZG_TEST_SEED", "20261129"), 0)
+    print(f"# SZG_TEST_SEED={seed}")
+    tap = Tap()
+    return tap, functools.partial(tap.refused, kind=kind), np.random.default_rng(seed)
 
 
 def eigenvalue_bound(n, norm):

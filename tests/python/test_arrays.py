@@ -1,12 +1,11 @@
 #!/usr/bin/python3
 """Arrays of any kind go in, and leading axes come out; a spectrum is the sequence of its values. NumPy and PyTorch are the
 peers. usage: test_arrays.py PROGRAM"""
-import os
 import sys
 import threading
 import types
 
-from peer import EPS, PACKAGE, Tap, eigenvalue_bound, skip
+from peer import EPS, PACKAGE, eigenvalue_bound, package_test, skip
 
 sys.path.insert(0, PACKAGE)
 try:
@@ -24,15 +23,7 @@ try:
 except ImportError:
     pandas = None
 
-os.environ["SZEGO"] = os.path.abspath(sys.argv[1])
-SEED = int(os.environ.get("SZG_TEST_SEED", "20261129"), 0)
-rng = np.random.default_rng(SEED)
-tap = Tap()
-print(f"# SZG_TEST_SEED={SEED}")
-
-
-def refused(name, call, *words, kind=szego.ArgumentError):
-    tap.refused(name, call, *words, kind=kind)
+tap, refused, rng = package_test(szego.ArgumentError)
 
 
 def coarse(*shape):

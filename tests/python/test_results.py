@@ -6,7 +6,7 @@ import re
 import sys
 import types
 
-from peer import PACKAGE, Tap, scratch, skip
+from peer import PACKAGE, package_test, scratch, skip
 
 sys.path.insert(0, PACKAGE)
 try:
@@ -17,15 +17,7 @@ try:
 except ImportError as error:
     skip(f"{error}: Debian's python3-numpy and python3-pandas are needed")
 
-os.environ["SZEGO"] = os.path.abspath(sys.argv[1])
-SEED = int(os.environ.get("SZG_TEST_SEED", "20261129"), 0)
-rng = np.random.default_rng(SEED)
-tap = Tap()
-print(f"# SZG_TEST_SEED={SEED}")
-
-
-def refused(name, call, *words, kind=szego.ArgumentError):
-    tap.refused(name, call, *words, kind=kind)
+tap, refused, rng = package_test(szego.ArgumentError)
 
 
 def llama(folder):

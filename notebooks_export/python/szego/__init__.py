@@ -32,7 +32,10 @@ from .monitor import Monitor
 from .program import ablate, info, run, run_spectrum
 from .publishing import export, report
 from .results import Contraction, Range, Spectrum, Symbol, Theorem
-from .rotary import rope
+if TYPE_CHECKING:
+    from .encoding_types import _rope as rope
+else:
+    from .rotary import rope
 from .softmax import LogitsStatistics, logits_statistics
 from .stack import Stack
 from .tables import Results, Table

@@ -27,6 +27,8 @@ MonitorColumn = Literal["headroom", "map", "bound", "largest_logit", "entropy_mi
                         "learned_share", "q_norm_max", "k_norm_max", "lag_share", "stable_rank"]
 
 Path = Union[str, "os.PathLike[str]"]
+OneOption = Union[None, bool, float, Path]  # of a command; int is a float to type checkers
+Option = Union[OneOption, Sequence[OneOption]]
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,5 +1,5 @@
 # Made by tools/encoding-types.
-from typing import Literal, Optional, Sequence, Union
+from typing import Literal, Optional, Sequence, Union, overload
 
 from .choices import Integer, Path
 from .encodings import Encoding
@@ -84,3 +84,26 @@ def mla(*, content: Optional[Integer] = ...,
 def kms(*, rho: float) -> Encoding: ...
 def file(*, path: Path,
     lags: Optional[Literal["hermitian", "full"]] = ...) -> Encoding: ...
+
+# szego.rope: by a model, or by keys.
+@overload
+def _rope(*, like: object, layer: Optional[Integer] = ...) -> Encoding: ...
+@overload
+def _rope(*, dim: Optional[Integer] = ...,
+    rotary: Optional[Integer] = ...,
+    heads: Optional[Integer] = ...,
+    rotate: Optional[Union[str, Sequence[int]]] = ...,
+    bands: Optional[Literal["shared", "heads"]] = ...,
+    band_shift: Optional[Integer] = ...,
+    theta: Optional[float] = ...,
+    base: Optional[float] = ...,
+    pairing: Optional[Literal["interleaved", "half"]] = ...,
+    scaling: Optional[Literal["none", "linear", "ntk", "dynamic", "yarn", "llama3", "proportional"]] = ...,
+    factor: Optional[float] = ...,
+    original: Optional[float] = ...,
+    length: Optional[float] = ...,
+    low: Optional[float] = ...,
+    high: Optional[float] = ...,
+    beta_fast: Optional[float] = ...,
+    beta_slow: Optional[float] = ...,
+    attention_factor: Optional[float] = ...) -> Encoding: ...

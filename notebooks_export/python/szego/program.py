@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Union, ove
 
 from .arguments import folder_name, keywords, spec as as_spec, text, unknown_keyword
 from . import native
-from .choices import Path
+from .choices import Option, Path
 from .errors import ArgumentError, DataError, ProgramError
 from .folders import load, read_json
 from .tables import TYPES, Column, Joined, Results, Table, collect
@@ -116,14 +116,14 @@ def _options(path: str, command: str) -> List[str]:
 
 
 @overload
-def run_spectrum(spec: str, n: Union[int, str], *, frames: Literal[False] = ..., **options: Any) -> Results[Table]: ...
+def run_spectrum(spec: str, n: Union[int, str], *, frames: Literal[False] = ..., **options: Option) -> Results[Table]: ...
 @overload
-def run_spectrum(spec: str, n: Union[int, str], *, frames: Literal[True], **options: Any) -> "Results[DataFrame]": ...
+def run_spectrum(spec: str, n: Union[int, str], *, frames: Literal[True], **options: Option) -> "Results[DataFrame]": ...
 @overload
-def run_spectrum(spec: str, n: Union[int, str], *, frames: bool, **options: Any) -> Results[Any]: ...
+def run_spectrum(spec: str, n: Union[int, str], *, frames: bool, **options: Option) -> Results[Any]: ...
 
 
-def run_spectrum(spec: str, n: Union[int, str], *, frames: bool = False, **options: Any) -> Results[Any]:
+def run_spectrum(spec: str, n: Union[int, str], *, frames: bool = False, **options: Option) -> Results[Any]:
     """`szego spectrum SPEC -n N`, run as a program: its tables, with all its options.
 
         szego.run_spectrum("rope:dim=64", 512, all=True)["spectrum_eigenvalues"]["re"]
@@ -138,14 +138,14 @@ def run_spectrum(spec: str, n: Union[int, str], *, frames: bool = False, **optio
 
 
 @overload
-def ablate(*paths: Path, frames: Literal[False] = ..., **options: Any) -> Results[Table]: ...
+def ablate(*paths: Path, frames: Literal[False] = ..., **options: Option) -> Results[Table]: ...
 @overload
-def ablate(*paths: Path, frames: Literal[True], **options: Any) -> "Results[DataFrame]": ...
+def ablate(*paths: Path, frames: Literal[True], **options: Option) -> "Results[DataFrame]": ...
 @overload
-def ablate(*paths: Path, frames: bool, **options: Any) -> Results[Any]: ...
+def ablate(*paths: Path, frames: bool, **options: Option) -> Results[Any]: ...
 
 
-def ablate(*paths: Path, frames: bool = False, **options: Any) -> Results[Any]:
+def ablate(*paths: Path, frames: bool = False, **options: Option) -> Results[Any]:
     """`szego ablate PATH...`, run as a program: accuracy without each head of trained runs, and its deposit.
 
         szego.ablate("runs/run-0/")["ablate_ablation"]["accuracy"]
@@ -157,7 +157,7 @@ def ablate(*paths: Path, frames: bool = False, **options: Any) -> Results[Any]:
                *(folder_name(one, "path") for one in paths), frames=frames)
 
 
-def _words(command: str, function: str, options: Dict[str, object], own: List[str]) -> List[object]:
+def _words(command: str, function: str, options: Dict[str, Option], own: List[str]) -> List[object]:
     """The command's options as its arguments. own: further keywords of the function, for the nearest one."""
     known = _options(program(), command)
     arguments: List[object] = []
