@@ -20,7 +20,7 @@ typedef struct logits_options {
     integer_list lengths, sinks;
     double soft_cap;
     int64_t band;
-    bool certified, all, statistics;
+    bool certified, all, statistics, exact;
 } logits_options;
 
 /* Two would be a choice that nobody made. */
@@ -92,6 +92,10 @@ static const command_option options[] = {
            .most = (int64_t)1 << 40),
     OPTION(logits_options, soft_cap, "soft-cap", "C",
            "with --statistics: the softmax is of C tanh(logit / C)", .low = 1e-300, .high = 1e300),
+    OPTION(logits_options, exact, "exact", NULL,
+           "with --statistics: everything in double precision; without it products of queries and "
+           "keys are in single precision from 1,024 tokens on where their proved error is at most "
+           "0.001 (column precision)"),
     OPTION_BY(take_operand, logits_options, files, NULL, "[FILE...] [SPEC]", NULL),
     {0}};
 
@@ -106,6 +110,9 @@ static void check_options(command_call *call, struct argp_state *state) {
     if (!own->statistics && (own->sinks.count > 0 || own->soft_cap > 0))
         argp_error(state, "%s is about the softmax: add --statistics",
                    own->sinks.count > 0 ? "--sinks" : "--soft-cap");
+    if (!own->statistics && own->exact)
+        argp_error(state, "--exact is about the softmax: add --statistics; spectra are in double "
+                          "precision without it");
     if (own->statistics && own->band > 0)
         argp_error(state, "--statistics computes no spectra: leave --band out, or run it apart");
     if (own->statistics && (own->all || own->certified))
@@ -249,7 +256,8 @@ static szg_status fill(command_call *call, void *user, const szg_report_options 
 static szg_status print_statistics(command_call *call, const logits_options *own,
                                    const logits_job *job) {
     const szg_statistics_options how = {SZG_INIT(szg_statistics_options), .soft_cap = own->soft_cap,
-                                        .sinks = own->sinks.count, .sink = own->sinks.value};
+                                        .sinks = own->sinks.count, .sink = own->sinks.value,
+                                        .exact = own->exact};
     szg_table *table = NULL;
     SZG_TRY(szgi_dump_statistics_table(call->context, &table));
     int64_t bad;

@@ -40,6 +40,8 @@ const bench_item bench_items[] = {
      BENCH_CPU, 60, NULL},
     {"rotary-logits", "factored rotary logits, N = 131,072, d = 128: eigen- and singular values",
      bench_rotary_logits, BENCH_CPU, 300, NULL},
+    {"softmax", "softmax statistics of queries and keys, N to 131,072: single against double",
+     bench_softmax, BENCH_CPU, 600, NULL},
     {"symbol-range", "certified range of symbols of degree 4095", bench_symbol_range, BENCH_CPU,
      300, NULL},
     {"extremes", "ten eigenvalues at each end of long kernels against SciPy's eigsh",

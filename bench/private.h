@@ -137,7 +137,7 @@ bench_item_fn bench_machine_product, bench_machine_copy, bench_machine_transfer;
 bench_item_fn bench_toeplitz, bench_random_lags, bench_hermitian, bench_certified;
 bench_item_fn bench_batch_symmetric, bench_batch_singular, bench_batch_general;
 bench_item_fn bench_batch_small;
-bench_item_fn bench_rotary_kernel, bench_rotary_logits;
+bench_item_fn bench_rotary_kernel, bench_rotary_logits, bench_softmax;
 bench_item_fn bench_symbol_range;
 bench_item_fn bench_extremes, bench_density;
 bench_item_fn bench_checkpoint_heads, bench_checkpoint_positional;

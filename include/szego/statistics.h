@@ -21,6 +21,7 @@ typedef struct szg_statistics_options {
     /* The learned logit of a sink that is no token (gpt-oss): it joins the softmax of every query,
      * neither scaled nor capped; NULL: none. */
     const double *sink_logit;
+    bool exact; /* products and exponentials in double precision, whatever the order */
 } szg_statistics_options;
 
 /* NaN: the number does not apply; its index is then -1. Entropies are in nats. */
@@ -30,8 +31,9 @@ typedef struct szg_statistics {
      * by query, then by key. */
     double largest, smallest;
     int64_t largest_query, largest_key, smallest_query, smallest_key;
-    /* Each logit, the largest and the smallest too, is within it: gamma_{d+3} (max|A_i| max|B_j| +
-     * max|T|), Higham 2002, (3.5), with A, B and T taken as exact. 0 of dense numbers. */
+    /* Each logit is within it: gamma_K (max|A_i| max|B_j| + max|T|), Higham 2002, (3.5), with A, B
+     * and T taken as exact. In double precision u = 2^-53 and K = d + 3; in single precision
+     * u = 2^-24 and K = 13 + ceil(d / 32), one more with a bias. 0 of dense numbers. */
     double error;
     /* -sum p log p over a query's weights, the learned sink's among them. The mean is over all
      * queries. Of the entropy divided by the logarithm of the number of weights it is over those
@@ -44,6 +46,12 @@ typedef struct szg_statistics {
     /* Norms of queries and keys, greatest and root mean square: rows of A (less the scale) and B;
      * NaN of dense numbers. */
     double q_norm_max, q_norm_rms, k_norm_max, k_norm_rms;
+    /* Were products in single precision? The largest and the smallest logit are products in double
+     * precision even so, within gamma_{d+3} with u = 2^-53, and so are their places. */
+    bool single;
+    /* Each entropy and each share is within weight_error of itself and (n + 8) 2^-51 of the exact
+     * one (docs/explanation/methods.md, Softmax of logits). */
+    double weight_error;
 } szg_statistics;
 
 /* Statistics of an n x n matrix of logits: dense, symmetric, factored or zero. Keys come in blocks

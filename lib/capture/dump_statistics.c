@@ -27,7 +27,7 @@
     X(SMALLEST, "smallest_logit", SZG_REAL, "1", "smallest logit",                                 \
       "the same of the smallest logit")                                                            \
     X(LOGIT_ERROR, "logit_error", SZG_REAL, "1", "error of a logit",                               \
-      "bound on the rounding of each dot product")                                                 \
+      "bound on the rounding of each dot product in this precision")                               \
     X(ENTROPY_MEAN, "entropy_mean", SZG_REAL, "nats", "mean entropy",                              \
       "mean entropy of the weights of a query, nats")                                              \
     X(ENTROPY_NORMALISED, "entropy_normalised", SZG_REAL, "1", "normalised entropy",               \
@@ -56,6 +56,10 @@
     X(K_NORM_MAX, "k_norm_max", SZG_REAL, "1", "greatest norm of a key", "greatest norm of a key") \
     X(K_NORM_RMS, "k_norm_rms", SZG_REAL, "1", "root mean square norm of keys",                    \
       "root mean square of these norms")                                                           \
+    X(PRECISION, "precision", SZG_TEXT, "", "precision",                                           \
+      "of the products of queries and keys: single or double")                                     \
+    X(WEIGHT_ERROR, "weight_error", SZG_REAL, "1", "relative error of a share",                    \
+      "bound on the error of each entropy and share, relative to it")                              \
     X(NOTE, "note", SZG_TEXT, "", "note", "what a reader must know")
 #define COLUMNS_SCREEN                                                                             \
     SZGI_SHOW(3, source)                                                                           \
@@ -190,6 +194,8 @@ static void put_numbers(szgi_row *row, const szg_statistics *s) {
     szgi_row_number(row, Q_NORM_RMS, s->q_norm_rms);
     szgi_row_number(row, K_NORM_MAX, s->k_norm_max);
     szgi_row_number(row, K_NORM_RMS, s->k_norm_rms);
+    szgi_row_text(row, PRECISION, s->single ? "single" : "double");
+    szgi_row_number(row, WEIGHT_ERROR, s->weight_error);
 }
 
 static szg_status add_row(szg_context *context, const statistics_job *job,

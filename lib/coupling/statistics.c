@@ -8,36 +8,17 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/pool.h"
-#include "coupling/coupling.h"
 #include "coupling/look.h"
 #include "linalg/linalg.h"
 #include "toeplitz/factored.h"
+#include "statistics_private.h"
 
 /* A block of logits, 512 KiB: it stays in the cache from the product to the exponentials. */
 enum { QUERIES = 128, KEYS = 512 };
 
-/* One query's sums over the keys so far, relative to their maximum `top`. */
-typedef struct sums {
-    double top;           /* of what the softmax is of */
-    double weight, slope; /* sum e^t and sum t e^t, t = x - top <= 0 */
-    double first, sinks;  /* sums of e^t over token 0 and over the declared sinks */
-} sums;
-
-/* What is left of a query. */
-typedef struct query {
-    double largest, smallest, entropy, first, sinks, learned, q_norm, k_norm;
-    int64_t largest_key, smallest_key;
-} query;
-
-typedef struct statistics_job {
-    const szg_matrix *matrix;
-    const szg_factored *factored; /* NULL: dense, or zero */
-    szg_statistics_options options;
-    int64_t n;
-    bool causal;
-    double *bias; /* of lag i - j at i - j + n - 1; NULL: none */
-    query *query;
-} statistics_job;
+static int64_t blocks_of(const statistics_job *job) {
+    return (job->n + QUERIES - 1) / QUERIES;
+}
 
 /* ---- Norms ---- */
 
@@ -53,21 +34,35 @@ static double row_norm(int64_t count, const double *x) {
     return most * sqrt(sum);
 }
 
-static void take_norms(const statistics_job *job, int64_t i) {
+static double scale_of(const statistics_job *job) {
+    return job->options.scale > 0 ? job->options.scale : 1;
+}
+
+static szg_status take_norms(szg_context *context, void *data, int64_t block, int worker) {
+    (void)context, (void)worker;
+    const statistics_job *job = data;
     const szg_factored *f = job->factored;
-    double scale = job->options.scale > 0 ? job->options.scale : 1;
-    job->query[i].q_norm = f ? row_norm(f->d, f->a + i * f->lda) / scale : NAN;
-    job->query[i].k_norm = f ? row_norm(f->d, f->b + i * f->ldb) : NAN;
+    int64_t end = (block + 1) * QUERIES < job->n ? (block + 1) * QUERIES : job->n;
+    for (int64_t i = block * QUERIES; i < end; i++) {
+        job->query[i].q_norm = f ? row_norm(f->d, f->a + i * f->lda) / scale_of(job) : NAN;
+        job->query[i].k_norm = f ? row_norm(f->d, f->b + i * f->ldb) : NAN;
+    }
+    return SZG_OK;
+}
+
+/* The greatest norms and modulus of the bias, for bounds. */
+static void find_sizes(statistics_job *job) {
+    double q_norm = 0;
+    for (int64_t i = 0; i < job->n && job->factored; i++) {
+        q_norm = fmax(q_norm, job->query[i].q_norm);
+        job->b_norm = fmax(job->b_norm, job->query[i].k_norm);
+    }
+    job->a_norm = scale_of(job) * q_norm;
+    for (int64_t i = 0; job->bias && i < 2 * job->n - 1; i++)
+        job->bias_most = fmax(job->bias_most, fabs(job->bias[i]));
 }
 
 /* ---- The logits of a block ---- */
-
-/* How many of the keys from `first` on, `count` of them, query i sees. */
-static int64_t seen(const statistics_job *job, int64_t i, int64_t first, int64_t count) {
-    if (!job->causal || i >= first + count)
-        return count;
-    return i < first ? 0 : i - first + 1;
-}
 
 static szg_status fill_products(szg_context *context, const statistics_job *job, int64_t row,
                                 int64_t rows, int64_t key, int64_t keys, double *out) {
@@ -93,7 +88,7 @@ static szg_status fill_block(szg_context *context, const statistics_job *job, in
         return fill_products(context, job, row, rows, key, keys, out);
     bool zero = job->matrix->kind == SZG_MATRIX_ZERO;
     for (int64_t i = 0; i < rows; i++) {
-        size_t bytes = (size_t)seen(job, row + i, key, keys) * sizeof *out;
+        size_t bytes = (size_t)statistics_seen(job, row + i, key, keys) * sizeof *out;
         if (zero)
             memset(out + i * KEYS, 0, bytes);
         else
@@ -122,7 +117,7 @@ static szg_status check_finite(szg_context *context, const statistics_job *job, 
                                    : "give logits before mask and softmax, and set causal");
 }
 
-static void take_extremes(const double *x, int64_t key, int64_t count, query *q) {
+static void take_extremes(const double *x, int64_t key, int64_t count, statistics_query *q) {
     double largest = x[0], smallest = x[0];
     for (int64_t j = 1; j < count; j++) {
         largest = x[j] > largest ? x[j] : largest;
@@ -144,9 +139,9 @@ static void take_extremes(const double *x, int64_t key, int64_t count, query *q)
     }
 }
 
-/* The sums so far, relative to a greater maximum. Where nothing of them is left, neither is of the
- * slope, whose -infinity times 0 would be no number. */
-static void raise_top(double top, sums *s) {
+/* Where nothing of the sums is left, neither is of the slope, whose -infinity times 0 would be no
+ * number. */
+void szgi_statistics_raise(double top, statistics_sums *s) {
     double factor = exp(s->top - top);
     s->slope = factor > 0 ? factor * (s->slope + (s->top - top) * s->weight) : 0;
     s->weight *= factor;
@@ -156,12 +151,12 @@ static void raise_top(double top, sums *s) {
 }
 
 /* Takes `count` numbers in and leaves their weights, relative to the new top, in their place. */
-static void take_weights(int64_t count, double *x, sums *s) {
+static void take_weights(int64_t count, double *x, statistics_sums *s) {
     double top = s->top, weight = 0, slope = 0;
     for (int64_t j = 0; j < count; j++)
         top = x[j] > top ? x[j] : top;
     if (top > s->top)
-        raise_top(top, s);
+        szgi_statistics_raise(top, s);
     for (int64_t j = 0; j < count; j++) {
         double t = x[j] - top, e = exp(t);
         weight += e;
@@ -173,7 +168,7 @@ static void take_weights(int64_t count, double *x, sums *s) {
 }
 
 static void take_sinks(const statistics_job *job, int64_t key, int64_t count, const double *weight,
-                       sums *s) {
+                       statistics_sums *s) {
     if (key == 0)
         s->first += weight[0];
     for (int64_t i = 0; i < job->options.sinks; i++) {
@@ -184,7 +179,7 @@ static void take_sinks(const statistics_job *job, int64_t key, int64_t count, co
 }
 
 static szg_status take_keys(szg_context *context, const statistics_job *job, int64_t i, int64_t key,
-                            int64_t count, double *x, sums *s) {
+                            int64_t count, double *x, statistics_sums *s) {
     double cap = job->options.soft_cap;
     SZG_TRY(check_finite(context, job, i, key, count, x));
     take_extremes(x, key, count, &job->query[i]);
@@ -197,8 +192,9 @@ static szg_status take_keys(szg_context *context, const statistics_job *job, int
 
 /* ---- A block of queries ---- */
 
-static void finish(const statistics_job *job, const sums *taken, query *q) {
-    sums s = *taken;
+void szgi_statistics_finish(const statistics_job *job, const statistics_sums *taken,
+                            statistics_query *q) {
+    statistics_sums s = *taken;
     double learned = job->options.sink_logit ? *job->options.sink_logit : 0;
     if (job->options.sink_logit)
         take_weights(1, &learned, &s);
@@ -209,20 +205,20 @@ static void finish(const statistics_job *job, const sums *taken, query *q) {
 }
 
 static szg_status run_queries(szg_context *context, const statistics_job *job, int64_t row,
-                              int64_t rows, double *x, sums *of) {
+                              int64_t rows, double *x, statistics_sums *of) {
     int64_t end = job->causal ? row + rows : job->n;
     for (int64_t key = 0; key < end; key += KEYS) {
         int64_t keys = end - key < KEYS ? end - key : KEYS;
         SZG_TRY(szgi_context_check_cancel(context));
         SZG_TRY(fill_block(context, job, row, rows, key, keys, x));
         for (int64_t i = 0; i < rows; i++) {
-            int64_t count = seen(job, row + i, key, keys);
+            int64_t count = statistics_seen(job, row + i, key, keys);
             if (count > 0)
                 SZG_TRY(take_keys(context, job, row + i, key, count, x + i * KEYS, &of[i]));
         }
     }
     for (int64_t i = 0; i < rows; i++)
-        finish(job, &of[i], &job->query[row + i]);
+        szgi_statistics_finish(job, &of[i], &job->query[row + i]);
     return SZG_OK;
 }
 
@@ -230,12 +226,12 @@ static szg_status run_block(szg_context *context, void *data, int64_t block, int
     (void)worker;
     const statistics_job *job = data;
     int64_t row = block * QUERIES, rows = job->n - row < QUERIES ? job->n - row : QUERIES;
-    sums of[QUERIES];
+    statistics_sums of[QUERIES];
     double *x;
     for (int64_t i = 0; i < rows; i++) {
-        of[i] = (sums){.top = -INFINITY};
-        job->query[row + i] = (query){.largest = -INFINITY, .smallest = INFINITY};
-        take_norms(job, row + i);
+        of[i] = (statistics_sums){.top = -INFINITY};
+        job->query[row + i].largest = -INFINITY;
+        job->query[row + i].smallest = INFINITY;
     }
     SZG_TRY(szgi_memory_alloc(context, rows * KEYS, &x));
     szg_status status = run_queries(context, job, row, rows, x, of);
@@ -252,7 +248,7 @@ static int64_t weights_of(const statistics_job *job, int64_t i) {
 
 static void find_extremes(const statistics_job *job, szg_statistics *out) {
     for (int64_t i = 0; i < job->n; i++) {
-        const query *q = &job->query[i];
+        const statistics_query *q = &job->query[i];
         if (i == 0 || q->largest > out->largest) {
             out->largest = q->largest;
             out->largest_query = i;
@@ -324,17 +320,37 @@ static void find_norms(const statistics_job *job, szg_statistics *out) {
     out->k_norm_rms = out->k_norm_max == 0 ? 0 : out->k_norm_max * sqrt(k / (double)job->n);
 }
 
+/* ---- Bounds ---- */
+
 /* gamma_{d+3}: d terms, the bias on top, and what the norms' own rounding takes from the product.
  */
-static double error_of(const statistics_job *job, const szg_statistics *out) {
+static double error_of(const statistics_job *job) {
     if (!job->factored)
         return 0;
-    double terms = (double)job->factored->d + 3, bias = 0;
-    double scale = job->options.scale > 0 ? job->options.scale : 1;
-    for (int64_t i = 0; job->bias && i < 2 * job->n - 1; i++)
-        bias = fmax(bias, fabs(job->bias[i]));
+    double terms = (double)job->factored->d + 3;
     double gamma = terms * 0x1p-53 / (1 - terms * 0x1p-53);
-    return gamma * (scale * out->q_norm_max * out->k_norm_max + bias) + terms * DBL_TRUE_MIN;
+    return gamma * (job->a_norm * job->b_norm + job->bias_most) + terms * DBL_TRUE_MIN;
+}
+
+/* How far a number of the softmax can lie below another one of its query. */
+static double spread_of(const statistics_job *job, const szg_statistics *out) {
+    double most = out->largest, least = out->smallest;
+    if (job->options.sink_logit) {
+        most = fmax(most, *job->options.sink_logit);
+        least = fmin(least, *job->options.sink_logit);
+    }
+    return most - least + 2 * out->error;
+}
+
+/* docs/explanation/methods.md derives it. What the softmax is of is off by `error`, by the rounding
+ * of t = x - top where e^t is not 0, and by what exp and tanh add. */
+static double weight_error_of(const statistics_job *job, const szg_statistics *out) {
+    const bool single = out->single;
+    double unit = single ? 0x1p-24 : 0x1p-53, lost = single ? 88 : 746;
+    double off = out->error + unit * fmin(lost, spread_of(job, out)) + 4 * unit +
+                 SZGI_STATISTICS_CAPPED * unit * job->options.soft_cap;
+    double bound = expm1(2 * off) + 8 * unit * exp(2 * off) + ((double)job->n + 8) * 0x1p-51;
+    return isfinite(bound) ? bound : NAN;
 }
 
 /* ---- Arguments ---- */
@@ -409,16 +425,25 @@ static szg_status open_bias(szg_context *context, statistics_job *job) {
     return SZG_OK;
 }
 
+static szg_status run_double(szg_context *context, statistics_job *job, double *error) {
+    *error = error_of(job);
+    return szgi_pool_run(context, blocks_of(job), run_block, job);
+}
+
 static szg_status run(szg_context *context, statistics_job *job, szg_statistics *out) {
+    *out = (szg_statistics){.n = job->n};
     SZG_TRY(open_bias(context, job));
     SZG_TRY(szgi_memory_alloc(context, job->n, &job->query));
-    SZG_TRY(szgi_pool_run(context, (job->n + QUERIES - 1) / QUERIES, run_block, job));
-    *out = (szg_statistics){.n = job->n};
+    SZG_TRY(szgi_pool_run(context, blocks_of(job), take_norms, job));
+    find_sizes(job);
+    SZG_TRY(szgi_statistics_single(context, job, &out->single, &out->error));
+    if (!out->single)
+        SZG_TRY(run_double(context, job, &out->error));
     find_extremes(job, out);
     find_entropies(job, out);
     find_shares(job, out);
     find_norms(job, out);
-    out->error = error_of(job, out);
+    out->weight_error = weight_error_of(job, out);
     return SZG_OK;
 }
 

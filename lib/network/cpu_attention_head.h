@@ -7,7 +7,7 @@
 #include "cpu_attention.h"
 #include "cpu_philox.h"
 #include "cpu_product.h"
-#include "cpu_vector.h"
+#include "linalg/cpu_vector.h"
 
 /* Row `row` of the head in an array like q, whose head has d numbers. */
 static inline const float *head_row(const szgi_attention_head *h, const void *array, int64_t ld,

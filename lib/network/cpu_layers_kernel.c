@@ -3,7 +3,7 @@
 
 #include "cpu_layers.h"
 #include "linalg/cpu_level.h"
-#include "cpu_vector.h"
+#include "linalg/cpu_vector.h"
 
 /* Loops without sums over their index are left to the compiler's vectoriser. This says that arrays
  * are the same or apart: no number depends on one with another index. */

@@ -9,7 +9,7 @@
 #define SZG_NETWORK_CPU_PHILOX_H
 
 #include "base/random.h"
-#include "cpu_vector.h"
+#include "linalg/cpu_vector.h"
 
 enum { PHILOX_ROUNDS = 10, PHILOX_BLOCKS = LANES / 2, PHILOX_WORDS = 2 * LANES };
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "cpu_vector.h"
+#include "linalg/cpu_vector.h"
 
 /* Rows of a block: its accumulators, the two vectors of b and a spare fit the registers. */
 enum { ROWS = LANES == 16 ? 8 : 4 };

@@ -164,6 +164,28 @@ def compare_statistics(folder):
                          ("sinks='0'", {"sinks": "0"}), ("sink_logit", {"sink_logit": float("nan")})):
         tap.refused(f"in process: {words}", lambda given=given: package.logits_statistics(q[1], k[0], "nope", **given),
                     words, kind=package.ArgumentError)
+    compare_precisions(d)
+
+
+def compare_precisions(d):
+    """From 1,024 tokens on products are in single precision: NumPy's numbers within the stated bounds, and 10^-5. The
+    largest logit is NumPy's to the rounding of doubles."""
+    n = 1100
+    theta = 10000.0 ** (-np.arange(d // 2) * 2 / d)
+    q, k = 2 * rng.standard_normal((n, d)), rng.standard_normal((n, d))
+    logits = rotated(q, theta) @ rotated(k, theta).T / np.sqrt(d)
+    want = softmax(logits, causal=True, sinks=(1, 2))
+    rounding = (2 * n + 2 * d) * EPS * np.linalg.norm(q, axis=1).max() * np.linalg.norm(k, axis=1).max()
+    for precision, made in (("auto", "single"), ("double", "double")):
+        found = package.logits_statistics(q, k, f"rope:dim={d},pairing=interleaved", causal=True, sinks=[1, 2],
+                                          precision=precision)
+        tap.ok(f"precision {precision}: {made}", found.precision == made and
+               (1e-7 < found.error < 1e-4 if made == "single" else found.error < 1e-12), repr(vars(found)))
+        tap.close(f"{made}: largest", found.largest, float(want["largest"]), rounding)
+        tap.ok(f"{made}: its place", abs(logits[found.largest_query, found.largest_key] - found.largest) <= rounding)
+        for name in ("entropy_mean", "entropy_normalised", "entropy_min", "entropy_max", "first_share", "sink_share"):
+            bound = min(found.weight_error, 1e-5) * want[name] + 8 * n * EPS
+            tap.close(f"{made}: {name}", getattr(found, name), float(want[name]), float(bound))
 
 
 with scratch() as folder:

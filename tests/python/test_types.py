@@ -79,6 +79,7 @@ WRONG = (
     ('szego.spectra(array, question="values")', "question"),
     ('szego.logits(array, array, "nope", part="both")', "part"),
     ('szego.logits_statistics(array, array, "nope", part="both")', "part"),
+    ('szego.logits_statistics(array, array, "nope", precision="single")', "precision"),
     ('szego.factored(array, array, want="some")', "want"),
     ("szego.contraction(array, array)", "Missing positional argument"),
     ('szego.checkpoint("m").kernel("meen")', "Literal['meen']"),

@@ -13,6 +13,7 @@ Convention = Literal["truncated", "fejer", "closed_form"]
 Part = Literal["content", "coupled"]
 ValueKind = Literal["eigenvalue", "singular"]  # what a Spectrum holds
 Lags = Literal["half", "full"]  # of given coefficients
+Precision = Literal["auto", "double"]
 KernelKind = Literal["mean", "self"]
 KernelFigure = Literal["mean", "self", "lag"]
 StackName = Literal["encoder", "decoder", "cross"]

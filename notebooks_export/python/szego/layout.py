@@ -504,7 +504,7 @@ void szg_reproduction_close(szg_reproduction **reproduction);
 class StatisticsOptions(Struct):
     c_name = "szg_statistics_options"
     _fields_ = [("size", ctypes.c_size_t), ("causal", _BOOL), ("soft_cap", _F64), ("scale", _F64),
-                ("sinks", _I64), ("sink", _PTR), ("sink_logit", _PTR)]
+                ("sinks", _I64), ("sink", _PTR), ("sink_logit", _PTR), ("exact", _BOOL)]
 
 
 class Statistics(Struct):
@@ -514,7 +514,8 @@ class Statistics(Struct):
             "error", "entropy_mean", "entropy_normalised", "entropy_min", "entropy_max")] + [
                 (name, _I64) for name in ("entropy_min_query", "entropy_max_query")] + [
                     (name, _F64) for name in ("first_share", "sink_share", "learned_share", "q_norm_max",
-                                              "q_norm_rms", "k_norm_max", "k_norm_rms")]
+                                              "q_norm_rms", "k_norm_max", "k_norm_rms")] + [
+                                                  ("single", _BOOL), ("weight_error", _F64)]
 
 
 STRUCTS += (StatisticsOptions, Statistics)

@@ -2,8 +2,8 @@
  * or what the baseline has. Kernel files are compiled once for each (meson.build) and chosen among
  * at run time (cpu_level.h); everything here is static, so that no variant's code leaks into
  * another. In these files a * b + c is one fused operation where the machine has it. */
-#ifndef SZG_NETWORK_CPU_VECTOR_H
-#define SZG_NETWORK_CPU_VECTOR_H
+#ifndef SZG_LINALG_CPU_VECTOR_H
+#define SZG_LINALG_CPU_VECTOR_H
 
 #include <stdint.h>
 
@@ -23,6 +23,7 @@ typedef float vfloat __attribute__((vector_size(4 * LANES)));
 typedef int32_t vint __attribute__((vector_size(4 * LANES)));
 typedef uint32_t vword __attribute__((vector_size(4 * LANES)));
 typedef uint64_t vwide __attribute__((vector_size(4 * LANES)));
+typedef double vdouble __attribute__((vector_size(4 * LANES)));
 
 /* The same without alignment. */
 typedef float vfloat_any __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
@@ -123,6 +124,25 @@ static inline float vector_sum(vfloat a) {
     for (int i = 1; i < LANES; i++)
         sum += a[i];
     return sum;
+#endif
+}
+
+/* The lower and the upper half of the lanes in double precision. */
+static inline void vector_widen(vfloat a, vdouble *low, vdouble *high) {
+#if defined(__AVX512F__)
+    *low = (vdouble)_mm512_cvtps_pd(_mm512_castps512_ps256((__m512)a));
+    *high = (vdouble)_mm512_cvtps_pd(_mm512_extractf32x8_ps((__m512)a, 1));
+#elif defined(__AVX2__)
+    *low = (vdouble)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)a));
+    *high = (vdouble)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)a, 1));
+#elif defined(__SSE2__)
+    *low = (vdouble)_mm_cvtps_pd((__m128)a);
+    *high = (vdouble)_mm_cvtps_pd(_mm_movehl_ps((__m128)a, (__m128)a));
+#else
+    for (int i = 0; i < LANES / 2; i++) {
+        (*low)[i] = a[i];
+        (*high)[i] = a[LANES / 2 + i];
+    }
 #endif
 }
 
