@@ -52,6 +52,17 @@ static void fill_cancelling(uint32_t step, int64_t count, float *x) {
                               : (float)szgi_random_normal(&stream, (uint64_t)i);
 }
 
+/* 1 and a little more than u again and again: added to 1 one after the other, each is rounded up to
+ * 2 u, and the sum is off by d - 1 roundings. */
+static void fill_drifting(int64_t d, float *q, float *k) {
+    for (int64_t t = 0; t < d; t++) {
+        for (int64_t i = 0; i < SZGI_SOFTMAX_ROWS; i++)
+            q[i * d + t] = 1;
+        for (int64_t j = 0; j < SZGI_SOFTMAX_PANEL; j++)
+            k[t * SZGI_SOFTMAX_PANEL + j] = t == 0 ? 1 : 0x1.01p-24F;
+    }
+}
+
 /* Each within gamma_K sum |q| |k| of the exact one, K = szgi_softmax_roundings(d): 14 for d = 128,
  * not the 128 of one sum. */
 START_TEST(products_keep_their_bound) {
@@ -65,6 +76,7 @@ START_TEST(products_keep_their_bound) {
             const int64_t d = sizes[c], panels = 1 + c % PANELS;
             fill_cancelling(2 * c, SZGI_SOFTMAX_ROWS * d, q);
             fill_cancelling(2 * c + 1, SZGI_SOFTMAX_KEYS * d, k);
+            fill_drifting(c % 2 ? d : 0, q, k);
             szgi_softmax_of((szgi_cpu_level)level)->products(panels, d, q, k, x);
             for (int64_t i = 0; i < SZGI_SOFTMAX_ROWS; i++)
                 for (int64_t j = 0; j < panels * SZGI_SOFTMAX_PANEL; j++) {
@@ -107,7 +119,7 @@ START_TEST(weights_keep_their_bound) {
             ck_assert(x[0] == 1);
             for (int64_t j = 0; j < count; j++) {
                 double want = exp((double)t[j]);
-                if (t[j] < -87.33655F)
+                if (t[j] < -87.33654F)
                     ck_assert(x[j] == 0);
                 else
                     ck_close((double)x[j], want, 4 * SINGLE * want);
@@ -410,7 +422,7 @@ START_TEST(statistics_meet_the_definition) {
         {.n = 1280, .d = 1, .sigma = 3, .causal = true, .cap = 2, .observed = 1e-5},
         {.n = 1100, .d = 100, .sigma = 1, .cap = 50, .bias = 1, .observed = 1e-5},
         {.n = 1100, .d = 130, .sigma = 2, .shape = CANCELLING, .causal = true},
-        {.n = 1100, .d = 128, .sigma = 0.35, .shape = SHARP, .causal = true, .observed = 1e-5},
+        {.n = 1025, .d = 128, .sigma = 0.35, .shape = SHARP, .causal = true, .observed = 1e-5},
         {.n = 1100, .d = 40, .sigma = 3, .shape = SHARP, .cap = 30},
         {.n = 1100, .d = 7, .sigma = 1, .shape = DEAD, .causal = true, .observed = 1e-5},
         {.n = 1100, .d = 16, .sigma = 1, .shape = REPEATED, .causal = true, .observed = 1e-5},
@@ -503,6 +515,42 @@ START_TEST(extremes_have_their_places) {
             ck_assert_int_eq(query, larger < 0 ? 700 : equal[larger][0]);
             ck_assert_int_eq(key, larger < 0 ? 2 : equal[larger][1]);
         }
+    szgi_memory_free(a);
+    szgi_memory_free(b);
+}
+END_TEST
+
+/* Logits of 3 + r 1e-9, each a sum of other numbers, r once each: single precision has them in
+ * another order. Of one key, then of one query. */
+START_TEST(extremes_closer_than_single_precision) {
+    enum { N = 1024, D = 24, CLOSE = 40 };
+    double *a = new_numbers(N * D), *b = new_numbers(N * D);
+    szgi_stream stream = {.seed = test_seed(), .purpose = 102};
+    for (int side = 0; side < 4; side++) {
+        double *many = side % 2 ? b : a, *one = side % 2 ? a : b, sign = side / 2 ? -1 : 1;
+        const int64_t place = side % 2 ? 1000 : 3;
+        for (int i = 0; i < N * D; i++) {
+            many[i] = 0.1 * szgi_random_normal(&stream, (uint64_t)i);
+            one[i] = i / D == place ? 0.1 + szgi_random_uniform(&stream, (uint64_t)i) : 0;
+        }
+        int best = 0;
+        for (int c = 0; c < CLOSE; c++) {
+            const int at = 20 * c + 10, rank = c * 17 % CLOSE;
+            double *row = many + at * D, rest = 0;
+            for (int t = 1; t < D; t++)
+                rest += row[t] * one[place * D + t];
+            row[0] = (sign * (3 + 1e-9 * rank) - rest) / one[place * D];
+            best = rank == CLOSE - 1 ? at : best;
+        }
+        const szg_factored f = {.n = N, .d = D, .a = a, .lda = D, .b = b, .ldb = D, .causal = true};
+        const szg_statistics s = compute(&f, NULL);
+        const int64_t query = sign > 0 ? s.largest_query : s.smallest_query;
+        const int64_t key = sign > 0 ? s.largest_key : s.smallest_key;
+        ck_assert(s.single && s.error > 1e-7);
+        ck_close(sign > 0 ? s.largest : -s.smallest, 3 + 1e-9 * (CLOSE - 1), 1e-12);
+        ck_assert_int_eq(query, side % 2 ? place : best);
+        ck_assert_int_eq(key, side % 2 ? best : place);
+    }
     szgi_memory_free(a);
     szgi_memory_free(b);
 }
@@ -633,6 +681,7 @@ TEST_FILE("statistics_single") {
     test_add(suite, "statistics_meet_the_definition", statistics_meet_the_definition);
     test_add(suite, "sizes_beyond_single_precision", sizes_beyond_single_precision);
     test_add(suite, "extremes_have_their_places", extremes_have_their_places);
+    test_add(suite, "extremes_closer_than_single_precision", extremes_closer_than_single_precision);
     test_add(suite, "zeros_are_exact", zeros_are_exact);
     test_add(suite, "double_precision_where_single_is_of_no_use",
              double_precision_where_single_is_of_no_use);
