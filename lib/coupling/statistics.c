@@ -139,34 +139,6 @@ static void take_extremes(const double *x, int64_t key, int64_t count, statistic
     }
 }
 
-/* Where nothing of the sums is left, neither is of the slope, whose -infinity times 0 would be no
- * number. */
-void szgi_statistics_raise(double top, statistics_sums *s) {
-    double factor = exp(s->top - top);
-    s->slope = factor > 0 ? factor * (s->slope + (s->top - top) * s->weight) : 0;
-    s->weight *= factor;
-    s->first *= factor;
-    s->sinks *= factor;
-    s->top = top;
-}
-
-/* Takes `count` numbers in and leaves their weights, relative to the new top, in their place. */
-static void take_weights(int64_t count, double *x, statistics_sums *s) {
-    double top = s->top, weight = 0, slope = 0;
-    for (int64_t j = 0; j < count; j++)
-        top = x[j] > top ? x[j] : top;
-    if (top > s->top)
-        szgi_statistics_raise(top, s);
-    for (int64_t j = 0; j < count; j++) {
-        double t = x[j] - top, e = exp(t);
-        weight += e;
-        slope += e > 0 ? t * e : 0;
-        x[j] = e;
-    }
-    s->weight += weight;
-    s->slope += slope;
-}
-
 static void take_sinks(const statistics_job *job, int64_t key, int64_t count, const double *weight,
                        statistics_sums *s) {
     if (key == 0)
@@ -185,24 +157,12 @@ static szg_status take_keys(szg_context *context, const statistics_job *job, int
     take_extremes(x, key, count, &job->query[i]);
     for (int64_t j = 0; cap > 0 && j < count; j++)
         x[j] = cap * tanh(x[j] / cap);
-    take_weights(count, x, s);
+    szgi_statistics_take(count, x, s);
     take_sinks(job, key, count, x, s);
     return SZG_OK;
 }
 
 /* ---- A block of queries ---- */
-
-void szgi_statistics_finish(const statistics_job *job, const statistics_sums *taken,
-                            statistics_query *q) {
-    statistics_sums s = *taken;
-    double learned = job->options.sink_logit ? *job->options.sink_logit : 0;
-    if (job->options.sink_logit)
-        take_weights(1, &learned, &s);
-    q->entropy = log(s.weight) - s.slope / s.weight;
-    q->first = s.first / s.weight;
-    q->sinks = s.sinks / s.weight;
-    q->learned = learned / s.weight;
-}
 
 static szg_status run_queries(szg_context *context, const statistics_job *job, int64_t row,
                               int64_t rows, double *x, statistics_sums *of) {

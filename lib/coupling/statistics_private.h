@@ -44,6 +44,9 @@ static inline int64_t statistics_seen(const statistics_job *job, int64_t i, int6
 /* The sums so far, relative to a greater maximum. */
 void szgi_statistics_raise(double top, statistics_sums *s);
 
+/* Takes `count` numbers in and leaves their weights, relative to the new top, in their place. */
+void szgi_statistics_take(int64_t count, double *x, statistics_sums *s);
+
 /* Entropy and shares of a query from its sums, the learned sink included. */
 void szgi_statistics_finish(const statistics_job *job, const statistics_sums *sums,
                             statistics_query *q);
