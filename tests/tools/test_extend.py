@@ -207,13 +207,13 @@ def write_checkpoint(folder):
     header, data = {}, b""
     for part, diagonal in (("q", (1, 1, 1, 1)), ("k", (1, 2, 3, 4))):
         numbers = [diagonal[i] if i == j else 0 for i in range(4) for j in range(4)]
-        header[f"transformer.h.0.attn.attention.{part}_proj.weight"] = {
+        header[f"model.layers.0.self_attn.{part}_proj.weight"] = {
             "dtype": "F32", "shape": [4, 4], "data_offsets": [len(data), len(data) + 64]}
         data += struct.pack("<16f", *numbers)
     text = json.dumps(header).encode()
     (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
     (folder / "config.json").write_text(json.dumps({
-        "model_type": "exaone", "num_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1, "hidden_size": 4,
+        "model_type": "orion", "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1, "hidden_size": 4,
         "rope_theta": 10000}))
 
 
