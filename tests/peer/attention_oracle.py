@@ -146,4 +146,4 @@ def seen(rule: Rule, layer: int, n: int) -> np.ndarray:
     """Which tokens a token attends to."""
     lag = np.subtract.outer(np.arange(n), np.arange(n))
     far = n if rule.window[layer] is None else rule.window[layer]
-    return (lag >= 0) & (lag < far) if rule.causal else np.ones((n, n), bool)
+    return (np.abs(lag) < far) & ((lag >= 0) | (not rule.causal))

@@ -1,5 +1,5 @@
-"""Attention modules of PyTorch alone, under the names of transformers' classes, parts and functions, so
-that szego.capture_hf is tried where transformers is missing. test_capture_hf.py tries both."""
+"""Attention modules of PyTorch alone, with the attention interface, classes, parts and functions of transformers under
+their names, so that szego.capture_hf is tried where transformers is missing. test_capture_hf.py tries both."""
 from types import SimpleNamespace
 
 import torch
@@ -42,6 +42,11 @@ class Attention(nn.Module):
     """What they share: the config, angles, and attention over heads."""
     norm, gain, cap = "", 0.0, None
 
+    @property
+    def rotated(self):
+        """Dimensions of a head that rotate."""
+        return self.size
+
     def __init__(self, config, layer):
         super().__init__()
         self.config, self.layer = config, layer
@@ -59,6 +64,10 @@ class Attention(nn.Module):
         frequencies = self.config.bases[self.layer] ** (-torch.arange(0, size, 2, dtype=x.dtype) / size)
         return torch.arange(first, first + x.shape[1], dtype=x.dtype)[:, None] * frequencies
 
+    def turned_by(self, angles):
+        """What the model hands on for the rotation."""
+        return angles.cos(), angles.sin()
+
     def split(self, x, size=None):
         return x.view(*x.shape[:2], -1, size or self.size).transpose(1, 2)
 
@@ -71,54 +80,92 @@ class Attention(nn.Module):
             q, k = self.q_norm(q), self.k_norm(k)
         return q, k, self.split(self.v_proj(x))
 
-    def turn(self, q, k, angles):
-        return apply_rotary_pos_emb(q, k, angles.cos(), angles.sin())
+    def turn(self, q, k, position_embeddings):
+        return apply_rotary_pos_emb(q, k, *position_embeddings)
 
-    def forward(self, hidden_states, seen=None, *, first=0, inside=None, attention_mask=None, **cached):
+    def forward(self, hidden_states, seen=None, *, position_embeddings=None, inside=None, attention_mask=None, **cached):
         q, k, v = self.sides(hidden_states)
-        q, k = self.turn(q, k, self.angles(hidden_states, q.shape[-1], first))
+        q, k = self.turn(q, k, position_embeddings)
         for cache in (*cached.values(), inside):
             if cache is not None:
                 k, v = cache.update(k, v, self.layer)
         return self.attend(q, k, v, seen)
 
+    def joined(self, rows, weights):
+        return self.o_proj(rows.flatten(2)), weights
+
+
+# ---- The attention interface ----
+
+def eager_attention_forward(module, query, key, value, attention_mask, scaling=None, softcap=None, **kwargs):
+    groups = query.shape[1] // key.shape[1]
+    scores = query @ key.repeat_interleave(groups, 1).transpose(2, 3) * scaling
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+    weights = (scores + attention_mask).softmax(-1)
+    return (weights @ value.repeat_interleave(groups, 1)).transpose(1, 2), weights
+
+
+class AttentionInterface(dict):
+    def get_interface(self, name, default):
+        return self.get(name, default)
+
+
+ALL_ATTENTION_FUNCTIONS = AttentionInterface(sdpa=eager_attention_forward)
+
+
+class Interface(Attention):
+    """implementation: how versions look the function up."""
+    implementation = "eager, 4"
+
+    def attend(self, q, k, v, seen):
+        name, version = self.implementation.split(", ")
+        function = eager_attention_forward
+        if version == "5":
+            function = ALL_ATTENTION_FUNCTIONS.get_interface(name, eager_attention_forward)
+        elif name != "eager":
+            function = ALL_ATTENTION_FUNCTIONS[name]
+        mask = torch.zeros(seen.shape, dtype=q.dtype).masked_fill(~seen, -torch.inf)[:, None]
+        return self.joined(*function(self, q, k, v, mask, scaling=self.scaling, softcap=self.cap))
+
+
+class Direct(Attention):
+    """A model without the interface."""
+
     def attend(self, q, k, v, seen):
         groups = q.shape[1] // k.shape[1]
         scores = q @ k.repeat_interleave(groups, 1).transpose(2, 3) * self.scaling
-        if self.cap:
-            scores = self.cap * torch.tanh(scores / self.cap)
         weights = scores.masked_fill(~seen[:, None], -torch.inf).softmax(-1)
-        rows = (weights @ v.repeat_interleave(groups, 1)).transpose(1, 2).flatten(2)
-        return self.o_proj(rows), weights
+        return self.joined((weights @ v.repeat_interleave(groups, 1)).transpose(1, 2), weights)
 
 
-class LlamaAttention(Attention):
+class LlamaAttention(Interface):
     pass
 
 
-class Qwen3Attention(Attention):
+class Qwen3Attention(Interface):
     norm = "head"
 
 
-class GemmaAttention(Attention):
+class GemmaAttention(Interface):
     pass
 
 
-class Gemma2Attention(Attention):
+class Gemma2Attention(Interface):
     @property
     def cap(self):
         return self.config.attn_logit_softcapping
 
 
-class Gemma3Attention(Attention):
+class Gemma3Attention(Interface):
     norm, gain = "head", 1.0
 
 
-class Olmo2Attention(Attention):
+class Olmo2Attention(Interface):
     norm = "width"
 
 
-class Phi3Attention(Attention):
+class Phi3Attention(Interface):
     def build(self, width, heads, key_heads):
         self.counts = [count * self.size for count in (heads, key_heads, key_heads)]
         self.qkv_proj = nn.Linear(width, sum(self.counts), bias=False)
@@ -128,7 +175,11 @@ class Phi3Attention(Attention):
         return [self.split(part) for part in self.qkv_proj(x).split(self.counts, -1)]
 
 
-class DeepseekV3Attention(Attention):
+class DeepseekV3Attention(Interface):
+    @property
+    def rotated(self):
+        return self.config.rope
+
     def build(self, width, heads, key_heads):
         c = self.config
         self.qk_nope_head_dim, self.qk_rope_head_dim, self.v_head_dim = c.nope, c.rope, c.v_head_dim
@@ -140,31 +191,56 @@ class DeepseekV3Attention(Attention):
         self.kv_b_proj = nn.Linear(c.kv_lora_rank, heads * (c.nope + c.v_head_dim), bias=False)
         self.o_proj = nn.Linear(heads * c.v_head_dim, width, bias=False)
 
-    def turn(self, q, k, angles):
-        return apply_rotary_pos_emb_interleave(q, k, angles.cos(), angles.sin())
+    def turn(self, q, k, position_embeddings):
+        return apply_rotary_pos_emb_interleave(q, k, *position_embeddings)
 
-    def forward(self, hidden_states, seen=None):
+    def forward(self, hidden_states, seen=None, *, position_embeddings=None):
         c = self.config
         q = self.split(self.q_b_proj(self.q_a_layernorm(self.q_a_proj(hidden_states))), c.nope + c.rope)
         latent, shared = self.kv_a_proj_with_mqa(hidden_states).split([c.kv_lora_rank, c.rope], -1)
         own = self.split(self.kv_b_proj(self.kv_a_layernorm(latent)), c.nope + c.v_head_dim)
         k, v = own.split([c.nope, c.v_head_dim], -1)
-        q_turned, k_turned = self.turn(q[..., c.nope:], shared[:, None], self.angles(hidden_states, c.rope))
+        q_turned, k_turned = self.turn(q[..., c.nope:], shared[:, None], position_embeddings)
         k = torch.cat((k, k_turned.expand(*k.shape[:3], -1)), -1)
         return self.attend(torch.cat((q[..., :c.nope], q_turned), -1), k, v, seen)
 
 
 class DeepseekV2Attention(DeepseekV3Attention):
-    def turn(self, q, k, angles):
-        return apply_rotary_emb(q, k, torch.polar(torch.ones_like(angles), angles))
+    def turned_by(self, angles):
+        return torch.polar(torch.ones_like(angles), angles)
+
+    def turn(self, q, k, position_embeddings):
+        return apply_rotary_emb(q, k, position_embeddings)
 
 
-class RobertaSelfAttention(Attention):
+class Qwen2MoeAttention(Direct):
+    """A model of the table that rotates whole heads."""
+
+
+class StableLmAttention(Direct):
+    """One whose heads are normed and rotated in part."""
+    rotated = DeepseekV3Attention.rotated
+
+    def build(self, width, heads, key_heads):
+        super().build(width, heads, key_heads)
+        self.q_layernorm, self.k_layernorm = Norm(self.size), Norm(self.size)
+
+    def sides(self, x):
+        q, k, v = super().sides(x)
+        return self.q_layernorm(q), self.k_layernorm(k), v
+
+    def turn(self, q, k, position_embeddings):
+        rope = self.config.rope
+        parts = apply_rotary_pos_emb(q[..., :rope], k[..., :rope], *position_embeddings)
+        return [torch.cat((part, x[..., rope:]), -1) for part, x in zip(parts, (q, k))]
+
+
+class RobertaSelfAttention(Direct):
     def build(self, width, heads, key_heads):
         self.query, self.key, self.value = (nn.Linear(width, width) for _ in range(3))
         self.o_proj = nn.Linear(width, width, bias=False)
 
-    def forward(self, hidden_states, seen=None):
+    def forward(self, hidden_states, seen=None, *, position_embeddings=None):
         sides = (self.query, self.key, self.value)
         return self.attend(*(self.split(side(hidden_states)) for side in sides), seen)
 
@@ -235,7 +311,7 @@ class StandIn(nn.Module):
         """How many tokens the cache holds, and what the attentions are given."""
         outer, inner, _ = CONVENTIONS[self.convention]
         cache = self.own if inner == "inside" else cached.get(outer)
-        return (cache.length(), {"first": cache.length(), inner: cache}) if cache else (0, {})
+        return (cache.length(), {inner: cache}) if cache else (0, {})
 
     def forward(self, input_ids, attention_mask=None, output_attentions=False, **cached):
         x, attentions = self.embeddings(input_ids), []
@@ -248,7 +324,8 @@ class StandIn(nn.Module):
             seen = torch.tensor(self.seen(layer, n))[first:] & mask[:, None].bool()
             # A token of the padding sees itself, as its row would else be 0 / 0.
             seen = seen | torch.eye(n, dtype=torch.bool)[first:]
-            out, weights = attention(x, seen=seen, **given)
+            angles = attention.angles(x, attention.rotated, first)
+            out, weights = attention(x, seen=seen, position_embeddings=attention.turned_by(angles), **given)
             x = x + out
             attentions.append(weights)
         return _Output(x, attentions)

@@ -8,16 +8,19 @@
     capture.logits()                                 # the coupled ones as an array
     capture.spectra().values                         # their spectra, (layers, heads, N)
 
-Then `szego logits dump.safetensors -o report/`. The table in capture_families.py has the models that
-are supported. Models that add rows to the tokens (GPT-2, BERT, RoBERTa, DistilBERT) give their content
-in a second pass: `with capture.zeroed(): model(**inputs)`. docs/how-to/python.md says more.
+Then `szego logits dump.safetensors -o report/`. Every model works whose attention looks its function up in transformers'
+attention interface, and those of the table in capture_families.py. Models that add rows to the tokens (GPT-2, BERT, OPT)
+give their content in a second pass: `with capture.zeroed(): model(**inputs)`. docs/how-to/python.md says more.
 """
 import argparse
+import collections
 import contextlib
 import functools
 import inspect
 import operator
+import re
 import sys
+import weakref
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -25,103 +28,27 @@ import numpy as np
 from .attention import logits
 from .batch import Spectra
 from .choices import Array, Part, Path, Question
-from .capture_families import (FAMILIES, CaptureError, Family, attribute, family_of, query_heads,
-                               unknown)
+from .capture_families import FAMILIES, CaptureError, family_of, query_heads
+from .capture_hooks import Hooks, Rotations, Taken, held, hooks_of, keys_seen, refuse
+from .capture_masks import described
+from .capture_rotation import before
 from .errors import SzegoError
+from .interface import Attention, Place, places, unseen, uses_interface, watched
 from .safetensors import Entry, write as write_safetensors
 
 
-#: Embeddings of positions that zeroed() sets to zero.
-_POSITIONS = ("wpe", "position_embeddings")
+#: Rows of positions that zeroed() sets to zero: modules with a weight, or parameters.
+_POSITIONS = ("wpe", "position_embeddings", "position_embedding", "embed_positions")
+_POSITIONS_PATTERN = re.compile(rf"(^|\.)({'|'.join(_POSITIONS)})(\.weight)?$")
+#: Arguments of attentions whose keys come from other tokens.
+_CROSS = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
 SUPPORTED = ", ".join(family.name for family in FAMILIES)
 
 
-def _refuse(module, family: Family) -> None:
-    if getattr(module, "is_cross_attention", False):
-        raise CaptureError(f"{type(module).__name__}: cross-attention is not supported")
-    if getattr(module, "position_embedding_type", "absolute") not in ("absolute", None):
-        raise CaptureError(f"{type(module).__name__}: position_embedding_type "
-                           f"{module.position_embedding_type} adds terms that are no product q . k")
-    if not family.cap and getattr(getattr(module, "config", None), "attn_logit_softcapping", None):
-        raise CaptureError(f"{type(module).__name__} caps its logits: they are no product q . k")
-
-
-# ---- Hooks ----
-
 class _Pass(NamedTuple):
     """One call of the model: arrays by layer and role, [batch, heads, N, d], and real tokens."""
-    lengths: Sequence[int]
+    lengths: List[int]
     layers: Dict[int, Dict[str, np.ndarray]]
-
-
-class _Hooks:
-    """What one attention module lets out while its forward runs."""
-
-    def __init__(self, module):
-        self.module = module
-        self.family = family_of(module)
-        self.seen: Dict[str, object] = {}
-        self.undo: List = []
-
-    def install(self) -> None:
-        _refuse(self.module, self.family)
-        for name in self.family.outputs + self.family.norms:
-            part = getattr(self.module, name, None)
-            if part is not None:
-                hook = functools.partial(self._let_out, name)
-                self.undo.append(part.register_forward_hook(hook).remove)
-
-    def _let_out(self, name, _module, _inputs, output):
-        self.seen[name] = output.detach()
-
-    def rotated(self, before, after) -> None:
-        """One call of a function that rotates."""
-        if self.family.alone:
-            before, after = ([x.transpose(1, 2)] for x in (before[0], after))
-        if len(self.seen.get("before", ())) + len(before) > 2:
-            raise CaptureError(f"{type(self.module).__name__} rotates twice: not supported")
-        late = [name for name in self.family.norms
-                if getattr(self.module, name, None) is not None and name not in self.seen]
-        if late:
-            raise unknown(self.module, f"rotates before {' and '.join(late)} ran")
-        for role, tensors in (("before", before), ("after", after)):
-            self.seen.setdefault(role, []).extend(x.detach() for x in tensors)
-
-    def take(self) -> Dict[str, object]:
-        """Tensors by role, of the forward that just ran."""
-        seen, self.seen = self.seen, {}
-        if not self.family.rotates:
-            q, k = self._whole(seen)
-            return {"q_coupled": q, "k_coupled": k}
-        if self.family.still and not attribute(self.module, self.family.still):
-            before = after = self._whole(seen)
-        elif len(seen.get("before", ())) != 2:
-            raise unknown(self.module, f"did not call {' or '.join(self.family.rotates)}")
-        else:
-            before, after = (seen[role][::-1] if self.family.alone else seen[role]
-                             for role in ("before", "after"))
-            if self.family.whole is not None:
-                whole = self._whole(seen)
-                before, after = whole, [self._joined(*one) for one in zip(whole, before, after)]
-        (q, k), (q_coupled, k_coupled) = before, after
-        return {"q": q, "k": k, "q_coupled": q_coupled, "k_coupled": k_coupled}
-
-    def _whole(self, seen):
-        try:
-            return self.family.whole(self.module, seen)
-        except KeyError as missing:
-            raise unknown(self.module, f"did not call {missing}") from None
-
-    def _joined(self, whole, before, after):
-        """The whole heads with what was rotated in its place."""
-        size, turned = whole.shape[-1], before.shape[-1]
-        place = slice(turned) if self.family.turned == "first" else slice(size - turned, size)
-        # What was rotated must be what the projections say, or this is another model.
-        if not whole[..., place].equal(before.expand_as(whole[..., place])):
-            raise unknown(self.module, f"does not rotate the {self.family.turned} dimensions of its heads")
-        out = whole.clone()
-        out[..., place] = after
-        return out
 
 
 def _array(x) -> np.ndarray:
@@ -131,30 +58,10 @@ def _array(x) -> np.ndarray:
     return x.to("cpu", torch.float64 if x.dtype == torch.float64 else torch.float32).numpy().copy()
 
 
-# ---- Passes that go on from earlier tokens ----
-# Versions of transformers hand caches on under different names: what counts is what an argument is.
-
-def _held(argument, layer: int = 0) -> int:
-    """Tokens that a cache holds: an object of transformers, or a layer's own (k, v), a pair of each in old versions."""
-    if hasattr(argument, "get_seq_length"):
-        return int(argument.get_seq_length(layer))
-    if isinstance(argument, (list, tuple)) and argument and isinstance(argument[0], (list, tuple)):
-        shapes = [getattr(tensor, "shape", ()) for pair in argument if pair is not None for tensor in pair]
-        return max((shape[-2] for shape in shapes if len(shape) == 4), default=0)
-    return 0
-
-
 def _refuse_longer(tokens: int, keys: int) -> None:
     if keys > tokens:
         raise CaptureError(f"a call of {tokens} {'query' if tokens == 1 else 'queries'} against {keys} keys continues a cache "
                            "(generation): capture one pass over the whole sequence, such as model(**inputs)")
-
-
-def _keys_seen(arguments, layer: int, tokens: int) -> int:
-    """Keys of an attention that ran: those that its cache holds now, or the mask's columns where none is to be seen."""
-    held = max((_held(one, layer) for one in arguments), default=0)
-    masks = [one.shape for one in arguments if getattr(one, "ndim", 0) == 4 and one.shape[-2] == tokens]
-    return held or max((shape[-1] for shape in masks), default=0)
 
 
 def _lengths(mask, batch: int, n: int) -> List[int]:
@@ -174,14 +81,46 @@ def _lengths(mask, batch: int, n: int) -> List[int]:
     return [int(length) for length in lengths]
 
 
+# ---- What can be captured ----
+
+def _attentions_of(model: Any) -> List[Place]:
+    return places(model, known=lambda cls: uses_interface(cls) or family_of(cls) is not None)
+
+
+def _attentions(model: Any, stack: Optional[str]) -> List[Place]:
+    """The attentions of one stack."""
+    found = _attentions_of(model)
+    if not found:
+        others = sorted({type(module).__name__ for _, module in model.named_modules()
+                         if "attention" in type(module).__name__.lower()})
+        raise CaptureError(f"{type(model).__name__} is not supported (attention: {', '.join(others) or 'none'}): it does not "
+                           f"use the attention interface of transformers. Without it, supported are {SUPPORTED}. Of other "
+                           "models write q and k yourself: docs/how-to/logits.md shows how")
+    counts = collections.Counter(place.stack for place in found)
+    if stack is None and len(counts) > 1 or stack is not None and stack not in counts:
+        stacks = ", ".join(f"'{name}' ({count})" for name, count in counts.items())
+        raise CaptureError(f"{type(model).__name__} has no attentions '{stack}': stack= is one of {stacks}" if stack else
+                           f"{type(model).__name__} has attentions of {len(counts)} kinds: say stack= one of {stacks}")
+    return places(model, found[0].stack if stack is None else stack,
+                  lambda cls: uses_interface(cls) or family_of(cls) is not None)
+
+
+def _refuse_compiled(model: Any) -> None:
+    for name, module in model.named_modules():
+        if hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None:
+            raise CaptureError(f"{name or type(model).__name__} is compiled (torch.compile), which hides its attentions: "
+                               "give Capture the model before compilation")
+
+
 # ---- The capture ----
 
 class Capture:
     """Keeps queries and keys of every call of the model within the block.
 
-    layers: which, counted from 0 in the order of the model; None: all.
+    layers: which, by the number in the attention's name (`model.layers.5.self_attn` is 5); None: all.
     heads: which query heads; None: all.
     positions: how many of the first tokens, or a slice of them; None: all.
+    stack: of a model with several, such as a vision tower: the name of its attentions with * for the number.
 
     Every sequence of a batch, of call after call, is one probe, cut to its real tokens. Nothing of the
     model changes, and it is as before once the block is left.
@@ -189,49 +128,56 @@ class Capture:
 
     def __init__(self, model: Any, layers: Optional[Sequence[int]] = None,
                  heads: Optional[Sequence[int]] = None,
-                 positions: Union[None, int, slice] = None) -> None:
+                 positions: Union[None, int, slice] = None, stack: Optional[str] = None) -> None:
         self.model = model
-        attention = [module for module in model.modules() if family_of(module)]
-        if not attention:
-            others = sorted({type(module).__name__ for module in model.modules()
-                             if "attention" in type(module).__name__.lower()})
-            raise CaptureError(f"{type(model).__name__} is not supported (attention: "
-                               f"{', '.join(others) or 'none'}); supported are {SUPPORTED}. Of other "
-                               "models write q and k yourself: docs/how-to/logits.md shows how")
-        self.layers = _chosen("layers", layers, len(attention))
-        self.hooks = {layer: _Hooks(attention[layer]) for layer in self.layers}
-        self.rotary = bool(family_of(attention[0]).rotates)
+        self.places = {place.layer: place for place in _attentions(model, stack)}
+        self.stack = next(iter(self.places.values())).stack
+        self.layers = _chosen("layers", layers, list(self.places))
         self.heads = heads
         for layer in self.layers if heads is not None else ():
-            self.heads = _chosen("heads", heads, query_heads(attention[layer]))
+            self.heads = _chosen("heads", heads, range(query_heads(self.places[layer].module)))
         self.positions = slice(positions) if isinstance(positions, int) else positions or slice(None)
         if self.positions.step not in (None, 1):
             raise CaptureError("positions must be consecutive: lags between tokens would change")
         self.scales: Dict[int, float] = {}
-        #: By layer, C of models that turn logits x into C tanh(x / C); None where they do not.
-        self.caps: Dict[int, Optional[float]] = {
-            layer: getattr(attention[layer].config, hooks.family.cap) if hooks.family.cap else None
-            for layer, hooks in self.hooks.items()}
+        #: By layer, what its calls say: C of models that turn logits x into C tanh(x / C), the learned logits of a sink by
+        #: head, which keys a query sees, and why content is missing.
+        self.caps: Dict[int, Optional[float]] = {}
+        self.sinks: Dict[int, np.ndarray] = {}
+        self.masks: Dict[int, Optional[str]] = {}
+        self.reasons: Dict[int, str] = {}
+        self.pairings: Dict[int, Optional[str]] = {}
         self.passes: List[_Pass] = []
         self.content: List[_Pass] = []
         self._target = self.passes
         self._current: Optional[_Pass] = None
-        self._running: Optional[_Hooks] = None
+        self._mask: Any = None
+        self._forwards: Dict[int, Tuple] = {}   # of interface layers that run: the forward and its arguments
+        self._keys: Dict[int, weakref.ref] = {}  # keys of this pass by address: later layers may use them too
         self._undo: List = []
+
+    @property
+    def rotary(self) -> bool:
+        """Whether a layer that was captured rotates, or is one without rotation of a model that does."""
+        return any("q" in kept for one in self.passes for kept in one.layers.values())
 
     # -- Installing --
 
     def __enter__(self) -> "Capture":
+        _refuse_compiled(self.model)
         try:
             self._wrap(self.model, self._model_forward)
-            for layer, hooks in self.hooks.items():
-                hooks.install()
-                self._undo += hooks.undo
-                self._wrap(hooks.module, functools.partial(self._layer_forward, layer))
-            if self.rotary:
-                for name, functions in {(type(hooks.module).__module__, hooks.family.rotates)
-                                        for hooks in self.hooks.values()}:
-                    self._wrap_rotations(sys.modules[name], functions)
+            hooks = {layer: hooks_of(self.places[layer].module) for layer in self.layers
+                     if not uses_interface(type(self.places[layer].module))}
+            rotations = Rotations([one for one in hooks.values() if one])
+            self._undo += rotations.install()
+            for layer, one in hooks.items():
+                refuse(self.places[layer].module)
+                assert one is not None
+                self._undo += one.install()
+                self._wrap(one.module, functools.partial(self._hooked_forward, layer, one, rotations))
+            if len(hooks) < len(self.layers):
+                self._watch()
         except BaseException:
             self.__exit__()
             raise
@@ -240,6 +186,14 @@ class Capture:
     def __exit__(self, *_exception: object) -> None:
         while self._undo:
             self._undo.pop()()
+
+    def _watch(self) -> None:
+        for layer in self.layers:
+            refuse(self.places[layer].module)
+            self._wrap(self.places[layer].module, functools.partial(self._kept_arguments, layer))
+        block = watched(self.model, self._seen, stack=self.stack)
+        block.__enter__()
+        self._undo.append(lambda: block.__exit__(None, None, None))
 
     def _wrap(self, module, replacement) -> None:
         """Sets module.forward, as PyTorch's own hooks see no keyword arguments in old versions."""
@@ -253,27 +207,6 @@ class Capture:
         self._undo.append((lambda: setattr(module, "forward", original)) if own
                           else (lambda: vars(module).pop("forward")))
 
-    def _wrap_rotations(self, module, names: Sequence[str]) -> None:
-        there = [name for name in names if hasattr(module, name)]
-        if not there:
-            raise CaptureError(f"{module.__name__} has no {' or '.join(names)}: this version of "
-                               "transformers is not known")
-        for name in there:
-            self._wrap_rotation(module, name)
-
-    def _wrap_rotation(self, module, name: str) -> None:
-        original = getattr(module, name)
-
-        @functools.wraps(original)
-        def rotate(*args, **kwargs):
-            after = original(*args, **kwargs)
-            if self._running is not None:
-                self._running.rotated(args[:2], after)
-            return after
-
-        setattr(module, name, rotate)
-        self._undo.append(lambda: setattr(module, name, original))
-
     # -- Passes --
 
     def _model_forward(self, original, *args, **kwargs):
@@ -282,52 +215,116 @@ class Capture:
         for name, parameter in signature.parameters.items():
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 bound = {**bound.pop(name, {}), **bound}
-        tokens = bound.get("input_ids")
-        tokens = bound.get("inputs_embeds") if tokens is None else tokens
-        if tokens is None:
-            raise CaptureError("the model was called without input_ids or inputs_embeds")
-        batch, n = tokens.shape[:2]
-        _refuse_longer(n, n + max(map(_held, bound.values())))
-        if n == 1 and any(max(earlier.lengths) > 1 for earlier in self._target):
-            raise CaptureError("a call of one token after longer ones continues them (generation), or has one logit: "
-                               "capture one pass over the whole sequence, such as model(**inputs)")
-        self._current = _Pass(_lengths(bound.get("attention_mask"), batch, n), {})
+        tokens = next((bound[name] for name in ("input_ids", "inputs_embeds") if bound.get(name) is not None), None)
+        if tokens is not None:
+            _refuse_longer(tokens.shape[1], tokens.shape[1] + max(map(held, bound.values())))
+        decoder = "decoder" in self.stack.split(".") and "decoder_attention_mask" in signature.parameters
+        self._mask = bound.get("decoder_attention_mask" if decoder else "attention_mask")
+        self._current = _Pass([], {})
+        self._keys.clear()
         try:
             out = original(*args, **kwargs)
-            if set(self._current.layers) != set(self.layers):
-                raise CaptureError("the pass left layers out")
+            missing = [layer for layer in self.layers if layer not in self._current.layers]
+            if missing:
+                raise CaptureError(f"the pass left layers {missing} out (a compiled model, or one that skips layers)")
             self._target.append(self._current)
         finally:
             self._current = None
         return out
 
-    def _layer_forward(self, layer, original, *args, **kwargs):
+    def _begins(self, layer: int) -> "_Pass":
         if self._current is None:
             raise CaptureError("call the model that was given to Capture, not a part of it")
         if layer in self._current.layers:
-            raise CaptureError("a layer ran twice in one pass (gradient checkpointing?)")
-        hooks = self._running = self.hooks[layer]
-        hooks.seen.clear()  # of a pass that failed
-        try:
+            raise CaptureError(f"{self.places[layer].name} ran twice in one pass (a layer that the model repeats, or parts "
+                               "of a sequence one by one)")
+        return self._current
+
+    def _hooked_forward(self, layer, hooks: Hooks, rotations: Rotations, original, *args, **kwargs):
+        if unseen():
+            return original(*args, **kwargs)
+        self._begins(layer)
+        with rotations.of(hooks):
             out = original(*args, **kwargs)
-        finally:
-            self._running = None
-        tensors = hooks.take()
-        n = tensors["q_coupled"].shape[-2]
-        _refuse_longer(n, _keys_seen((*args, *kwargs.values()), layer, n))
-        self._current.layers[layer] = self._kept(layer, tensors)
+        taken = hooks.take()
+        n = taken.roles["q_coupled"].shape[-2]
+        self._keep(layer, taken, keys_seen((*args, *kwargs.values()), layer, n) or n)
         return out
 
-    def _kept(self, layer: int, tensors) -> Dict[str, np.ndarray]:
+    def _kept_arguments(self, layer, original, *args, **kwargs):
+        if not unseen():
+            self._begins(layer)
+        self._forwards[layer] = original, args, kwargs
+        try:
+            return original(*args, **kwargs)
+        finally:
+            self._forwards.pop(layer, None)
+
+    def _seen(self, call: Attention) -> None:
+        """One call of a layer of the stack, chosen or not."""
+        earlier = self._keys.get(id(call.key))
+        shared = earlier is not None and earlier() is call.key
+        self._keys[id(call.key)] = weakref.ref(call.key)
+        if call.layer not in self.layers:
+            return
+        self._begins(call.layer)
+        if call.bias is not None:
+            raise CaptureError(f"{call.name} adds a bias by position to its logits: they are no product q . k")
+        self._refuse_cross(call)
+        n, keys = call.query.shape[-2], call.key.shape[-2]
+        _refuse_longer(n, keys)
+        forward, args, kwargs = self._forwards[call.layer]
+        roles, pairing, reason = {}, None, ""
+        try:
+            found = before(call.module, forward, args, kwargs, call.query, call.key, shared)
+            if found is not None:
+                roles, pairing = {"q": found.q, "k": found.k}, found.pairing
+        except CaptureError as error:
+            reason = str(error)
+        roles.update(q_coupled=call.query.detach(), k_coupled=call.key.detach())
+        mask = self.masks.get(call.layer) or described(call, self._lengths(len(call.query), n)[0])
+        self._keep(call.layer, Taken(roles, call.scaling, pairing, call.cap, call.sinks, mask, reason), keys)
+
+    def _refuse_cross(self, call: Attention) -> None:
+        forward, args, kwargs = self._forwards[call.layer]
+        given = inspect.signature(forward).bind(*args, **kwargs).arguments
+        if any(given.get(name) is not None for name in _CROSS):
+            raise CaptureError(f"{call.name}: cross-attention is not supported")
+
+    def _keep(self, layer: int, taken: Taken, keys: int) -> None:
+        batch, _, n, size = taken.roles["q_coupled"].shape
+        _refuse_longer(n, keys)
+        if n == 1 and any(max(earlier.lengths) > 1 for earlier in self._target):
+            raise CaptureError("a call of one token after longer ones continues them (generation), or has one logit: "
+                               "capture one pass over the whole sequence, such as model(**inputs)")
+        current = self._begins(layer)
+        lengths = self._lengths(batch, n)
+        if not current.layers:
+            current.lengths.extend(lengths)
+        elif current.lengths != lengths:
+            raise CaptureError("the layers see different tokens: capture them apart (layers=[...])")
+        for known, value in ((self.caps, taken.cap), (self.masks, taken.mask), (self.pairings, taken.pairing)):
+            known.setdefault(layer, value)  # type: ignore[attr-defined]
+        if taken.reason:
+            self.reasons[layer] = taken.reason
+        if taken.sinks is not None:
+            self.sinks[layer] = _array(taken.sinks).reshape(-1)
+        scale = self.scales.setdefault(layer, taken.scale)
+        current.layers[layer] = self._kept(taken.roles, scale * size**0.5)
+
+    def _lengths(self, batch: int, n: int) -> List[int]:
+        """Real tokens of each sequence. The mask that a model of several stacks is given may be of another one."""
+        shape = tuple(getattr(self._mask, "shape", ()))
+        if shape != (batch, n) and len({place.stack for place in _attentions_of(self.model)}) > 1:
+            return [n] * batch
+        return _lengths(self._mask, batch, n)
+
+    def _kept(self, tensors: Dict[str, Any], factor: float) -> Dict[str, np.ndarray]:
         """Chosen positions and heads. The layout's scale is 1/sqrt(d): a model's own goes into q."""
-        size = next(iter(tensors.values())).shape[-1]
-        hooks = self.hooks[layer]
-        scale = self.scales.setdefault(layer, hooks.family.scale(hooks.module, size))
-        factor = scale * size**0.5
         kept = {}
-        queries = next(x for role, x in tensors.items() if role[0] == "q").shape[1]
+        queries = tensors["q_coupled"].shape[1]
         for role, tensor in tensors.items():
-            which = slice(None)
+            which: Any = slice(None)
             if self.heads is not None:
                 group = queries // tensor.shape[1]
                 which = [head // group for head in self.heads]
@@ -341,23 +338,29 @@ class Capture:
         """Calls within give the content of models that add rows to the tokens: the same inputs with
         these rows zeroed. They must be the calls made before, in their order."""
         import torch  # pylint: disable=import-outside-toplevel
-        tables = [module for name, module in self.model.named_modules()
-                  if name.rsplit(".", 1)[-1] in _POSITIONS]
-        if self.rotary or not tables:
+        if not self.passes:
+            raise CaptureError("zeroed() repeats the calls of before: call the model first")
+        tables = [weight for name, weight in self.model.named_parameters()
+                  if _POSITIONS_PATTERN.search(name)]
+        if self.reasons:
+            raise CaptureError(f"content: {next(iter(self.reasons.values()))}")
+        if self.rotary:
             raise CaptureError("the model adds no rows of positions to the tokens: queries and keys "
                                "before rotation are captured with the others")
-        saved = [table.weight.detach().clone() for table in tables]
+        if not tables:
+            raise CaptureError(f"the model has no rows of positions that are known ({', '.join(_POSITIONS)})")
+        saved = [table.detach().clone() for table in tables]
         self._target = self.content
         try:
             with torch.no_grad():
                 for table in tables:
-                    table.weight.zero_()
+                    table.zero_()
             yield self
         finally:
             self._target = self.passes
             with torch.no_grad():
                 for table, weight in zip(tables, saved):
-                    table.weight.copy_(weight)
+                    table.copy_(weight)
 
     # -- Results --
 
@@ -391,10 +394,11 @@ class Capture:
         if kind not in _SIDES:
             raise CaptureError(f"kind {kind!r}: 'coupled' or 'content'")
         probes = list(self._probes())
-        layers = probes[_chosen("probe", [probe], len(probes))[0]]
-        if _SIDES[kind][0] not in layers[self.layers[0]]:
-            raise CaptureError("content: the model adds rows of positions to the tokens; repeat the "
-                               "calls within capture.zeroed()")
+        layers = probes[_chosen("probe", [probe], range(len(probes)))[0]]
+        bare = [layer for layer, roles in layers.items() if _SIDES[kind][0] not in roles]
+        if bare:
+            raise CaptureError("content: " + self.reasons.get(bare[0], "the model adds rows of positions to the tokens, or "
+                               "hides how it rotates; in the first case repeat the calls within capture.zeroed()"))
         return layers, _SIDES[kind]
 
     @staticmethod
@@ -411,7 +415,7 @@ class Capture:
 
         The metadata say what the arrays do not: source (the class), model (model_type), axes ("head,token,dim" or
         "head,query,key", without head where each has its tensor), pairing ("half" or "interleaved"; absent where
-        nothing rotates), base (where plain RoPE with it is the whole rotation), content_kind and logit_cap."""
+        nothing rotates, layers differ or pairs are others), stack, mask (which keys a query sees), base (where plain RoPE with it is the whole rotation), content_kind and logit_cap."""
         entries = [entry for probe, layers in enumerate(self._probes())
                    for layer, cut in layers.items()
                    for entry in self._entries(layer, probe, cut, logits)]
@@ -420,16 +424,22 @@ class Capture:
         last = "query,key" if logits else "token,dim"
         said = {"source": type(self.model).__name__, "content_kind": content, "logit_cap": repr(cap) if cap else None,
                 "axes": last if self.heads is not None else f"head,{last}", "pairing": self._pairing(),
-                "base": self._base(), "model": getattr(getattr(self.model, "config", None), "model_type", None)}
+                "base": self._base(), "model": getattr(getattr(self.model, "config", None), "model_type", None),
+                "stack": self.stack, "mask": self._masks()}
         metadata = {key: value for key, value in said.items() if value}
         write_safetensors(path, entries, metadata)
 
+    def _masks(self) -> Optional[str]:
+        """Which keys a query sees: one word where the layers agree, "0: causal; 1: causal, window 4" where they do not."""
+        kinds = [self.masks.get(layer) for layer in self.layers]
+        if len(set(kinds)) == 1:
+            return kinds[0]
+        return "; ".join(f"{layer}: {kind}" for layer, kind in zip(self.layers, kinds))
+
     def _pairing(self) -> Optional[str]:
-        """Which dimensions rotate together; None: nothing rotates."""
-        if not self.rotary:
-            return None
-        hooks = next(iter(self.hooks.values()))
-        return hooks.family.pairing(hooks.module)
+        """Which dimensions rotate together; None: nothing rotates, layers differ, or pairs are of another kind."""
+        found = set(self.pairings.values()) - {None}
+        return found.pop() if len(found) == 1 and found <= {"half", "interleaved"} else None
 
     def _base(self) -> Optional[str]:
         """The base of the configuration, if plain RoPE of whole heads with it makes q_coupled and k_coupled of q and k
@@ -438,10 +448,10 @@ class Capture:
         parameters = getattr(config, "rope_parameters", None) or {}
         scaling = {**(getattr(config, "rope_scaling", None) or {}), **parameters}
         base = parameters.get("rope_theta") or getattr(config, "rope_theta", None)
-        if not self.rotary or not base or scaling.get("rope_type", scaling.get("type", "default")) != "default":
+        if not self._pairing() or not base or scaling.get("rope_type", scaling.get("type", "default")) != "default":
             return None
         pairing = self._pairing()
-        plain = all(_is_plain(kept[side], kept[f"{side}_coupled"], float(base), pairing, self.positions.start or 0)
+        plain = all("q" in kept and _is_plain(kept[side], kept[f"{side}_coupled"], float(base), pairing, self.positions.start or 0)
                     for one in self.passes for kept in one.layers.values() for side in "qk")
         return repr(base) if plain else None
 
@@ -472,6 +482,9 @@ class Capture:
         if logits:
             arrays = {kind: ((*cut[q].shape[:2], cut[k].shape[1]), functools.partial(_product, cut[q], cut[k]))
                       for kind, (q, k) in _SIDES.items() if q in cut}
+        if layer in self.sinks:
+            sinks = self.sinks[layer] if self.heads is None else self.sinks[layer][self.heads]
+            arrays["sink_logit"] = sinks.shape, functools.partial(np.asarray, sinks.astype(next(iter(cut.values())).dtype))
         dtype = next(iter(cut.values())).dtype
         if self.heads is None:
             return [Entry(f"layers.{layer}.probes.{probe}.{role}", dtype, shape, make)
@@ -503,14 +516,15 @@ def _is_plain(before: np.ndarray, after: np.ndarray, base: float, pairing: str, 
     return bool(d % 2 == 0 and np.linalg.norm(want - got) <= 0.02 * np.linalg.norm(want))
 
 
-def _chosen(what: str, numbers: Optional[Sequence[int]], count: int) -> List[int]:
+def _chosen(what: str, numbers: Optional[Sequence[int]], there: Sequence[int]) -> List[int]:
+    whole = list(there) == list(range(len(there)))
+    which = f"from 0 to {len(there) - 1}" if whole else f"of {', '.join(map(str, there))}"
     try:
-        chosen = list(range(count)) if numbers is None else [operator.index(one) for one in numbers]
+        chosen = list(there) if numbers is None else [operator.index(one) for one in numbers]
     except TypeError:
-        raise CaptureError(f"{what} {numbers!r}: a list of whole numbers from 0 to {count - 1}") from None
-    bad = [number for number in chosen if not 0 <= number < count]
-    if bad or len(set(chosen)) != len(chosen) or not chosen:
-        raise CaptureError(f"{what} {chosen}: each once, from 0 to {count - 1}")
+        raise CaptureError(f"{what} {numbers!r}: a list of whole numbers {which}") from None
+    if not set(chosen) <= set(there) or len(set(chosen)) != len(chosen) or not chosen:
+        raise CaptureError(f"{what} {chosen}: each once, {which}")
     return chosen
 
 
@@ -530,6 +544,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--layers", type=numbers, help="such as 0,5 (default: all)")
     parser.add_argument("--heads", type=numbers, help="query heads (default: all)")
     parser.add_argument("--positions", type=int, help="how many of the first tokens (default: all)")
+    parser.add_argument("--stack", help="of a model with several kinds of attention, such as 'layers.*.self_attn'")
     parser.add_argument("--logits", action="store_true", help="N x N logits in place of q and k")
     parser.add_argument("-o", "--output", required=True, help="FILE.safetensors")
     options = parser.parse_args(arguments)
@@ -553,12 +568,15 @@ def _capture(options) -> None:
             with open(options.file, encoding="utf-8") as file:
                 text = file.read()
         inputs = transformers.AutoTokenizer.from_pretrained(options.model)(text, return_tensors="pt")
-    with Capture(model, options.layers, options.heads, options.positions) as capture:
+    with Capture(model, options.layers, options.heads, options.positions, options.stack) as capture:
         with torch.no_grad():
             model(**inputs)
             if not capture.rotary:
-                with capture.zeroed():
-                    model(**inputs)
+                try:
+                    with capture.zeroed():
+                        model(**inputs)
+                except CaptureError as error:
+                    print(f"szego-capture-hf: coupled logits alone: {error}", file=sys.stderr)
     capture.write(options.output, options.logits)
 
 

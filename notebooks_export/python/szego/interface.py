@@ -52,17 +52,17 @@ class Place(NamedTuple):
 # ---- Which modules ----
 
 @functools.lru_cache(maxsize=None)
-def _calls_interface(cls: type) -> bool:
+def uses_interface(cls: type) -> bool:
     """Whether a method of the class looks its attention function up."""
     methods = (inspect.unwrap(method) for owner in cls.__mro__ if owner.__module__ != _HOME
                for method in vars(owner).values() if inspect.isfunction(method))
     return any(_TABLE in method.__code__.co_names for method in methods)
 
 
-def places(model: Any, stack: Optional[str] = None) -> List[Place]:
-    """Attention modules that use the interface, in the order of the model."""
+def places(model: Any, stack: Optional[str] = None, known: Callable[[type], bool] = uses_interface) -> List[Place]:
+    """Attention modules, whose classes are those that are `known`, in the order of the model."""
     found = [(re.sub(r"(?<![^.])\d+(?![^.])", "*", name), name, module)
-             for name, module in model.named_modules() if _calls_interface(type(module))]
+             for name, module in model.named_modules() if known(type(module))]
     stacks = {pattern for pattern, _, _ in found}
     found = [one for one in found if stack in (None, one[0])]
     several = stack is None and len(stacks) > 1
@@ -71,7 +71,7 @@ def places(model: Any, stack: Optional[str] = None) -> List[Place]:
             for at, (pattern, name, module) in enumerate(found)]
 
 
-# ---- The function that stands in for the model's own ----
+# ---- The function that calls `seen` and the model's own ----
 
 _lock = threading.Lock()
 _watchers: Tuple["_Watcher", ...] = ()
@@ -83,11 +83,33 @@ class _Watcher(NamedTuple):
     seen: Callable[[Attention], None]
 
 
-def _unseen() -> bool:
+class _Reached(BaseException):
+    """Ends a forward that is run for its queries and keys."""
+
+    def __init__(self, query: Any, key: Any) -> None:
+        super().__init__()
+        self.sides = query, key
+
+
+def reached(forward: Callable, *args: Any, **kwargs: Any) -> Tuple[Any, Any]:
+    """Queries and keys that the forward of an attention module hands on; the attention itself is not computed. Only
+    within `seen`."""
+    _running.stops = True
+    try:
+        forward(*args, **kwargs)
+    except _Reached as found:
+        return found.sides
+    finally:
+        _running.stops = False
+    raise RuntimeError("the forward called no attention function")
+
+
+def unseen() -> bool:
     """Whether this runs in a compiled graph, or again in a backward pass (gradient checkpointing)."""
     import torch  # pylint: disable=import-outside-toplevel
     compiler = getattr(torch, "compiler", None)
-    return (compiler is not None and compiler.is_compiling()) or torch._C._current_graph_task_id() != -1
+    task = getattr(torch._C, "_current_graph_task_id", None)  # pylint: disable=protected-access # since torch 2.0
+    return (compiler is not None and compiler.is_compiling()) or (task is not None and task() != -1)
 
 
 def _wrapped(function: Callable) -> Callable:
@@ -96,7 +118,12 @@ def _wrapped(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def attention(module, *args, **kwargs):
-        if _unseen() or getattr(_running, "module", None) is module:
+        if unseen():
+            return function(module, *args, **kwargs)
+        if getattr(_running, "stops", False):
+            given = dict(zip(("query", "key"), args), **kwargs)
+            raise _Reached(given["query"], given["key"])
+        if getattr(_running, "module", None) is module:
             return function(module, *args, **kwargs)
         _running.module = module
         try:

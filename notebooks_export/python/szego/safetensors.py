@@ -35,7 +35,7 @@ def write(path: str, entries: Sequence[Entry], metadata: Dict[str, str]) -> None
     with replaced(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for entry in ordered:
-            made = np.ascontiguousarray(entry.make(), np.dtype(entry.dtype).newbyteorder("<"))
+            made = np.asarray(entry.make(), np.dtype(entry.dtype).newbyteorder("<"))
             if made.shape != tuple(entry.shape):
                 raise ValueError(f"{entry.name}: shape {made.shape}, expected {entry.shape}")
             file.write(made.tobytes())
