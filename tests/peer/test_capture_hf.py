@@ -381,6 +381,18 @@ def check_parts(name, run, folder):
            and np.abs(part.logits(1) - run.capture.logits(1)[at:at + 1, [3, 1], :9, :9]).max() <= rounding)
 
 
+def check_sinks(name, run, folder):
+    """Learned logits of a sink are in the file, and `szego logits --statistics` takes each head's."""
+    path = os.path.join(folder, "sinks.safetensors")
+    run.capture.write(path)
+    table = szego.run("logits", path, "--statistics", "--mask", "causal")["logits_statistics"]
+    found = [table["sink_logit"][(table["layer"] == layer) & (table["head"] == head)]
+             for layer in run.capture.layers for head in range(HEADS)]
+    want = np.concatenate([run.capture.places[layer].module.sinks.detach().numpy() for layer in run.capture.layers])
+    tap.ok(f"{name}: logits of sinks", all(len(got) and np.allclose(got, one, rtol=1e-6, atol=0)
+                                           for got, one in zip(found, want)), f"{found} {want}")
+
+
 def header(path):
     with open(path, "rb") as file:
         return json.loads(file.read(int.from_bytes(file.read(8), "little")))
@@ -511,6 +523,8 @@ def check_model(name, model, family, folder):
     check_files(name, one, folder)
     check_parts(name, one, folder)
     check_metadata(name, one, folder)
+    if one.capture.sinks:
+        check_sinks(name, one, folder)
     if family in RULES:
         check_oracle(name, one, family, folder)
 

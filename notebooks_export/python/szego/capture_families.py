@@ -96,5 +96,5 @@ _BY_CLASS: Dict[str, Family] = {name: family for family in FAMILIES for name in 
 
 
 def family_of(cls: type) -> Optional[Family]:
-    """The row of an attention class; None where it is not known, or is no attention."""
+    """The row of an attention class; None: it is not known, or is no attention."""
     return _BY_CLASS.get(attention_class(cls))

@@ -141,7 +141,7 @@ class Capture:
             raise CaptureError("positions must be consecutive: lags between tokens would change")
         self.scales: Dict[int, float] = {}
         #: By layer, what its calls say: C of models that turn logits x into C tanh(x / C), the learned logits of a sink by
-        #: head, which keys a query sees, and why there is no content where there is none.
+        #: head, which keys a query sees, and why content is missing.
         self.caps: Dict[int, Optional[float]] = {}
         self.sinks: Dict[int, np.ndarray] = {}
         self.masks: Dict[int, Optional[str]] = {}
@@ -415,7 +415,7 @@ class Capture:
 
         The metadata say what the arrays do not: source (the class), model (model_type), axes ("head,token,dim" or
         "head,query,key", without head where each has its tensor), pairing ("half" or "interleaved"; absent where
-        nothing rotates), base (where plain RoPE with it is the whole rotation), content_kind and logit_cap."""
+        nothing rotates, layers differ or pairs are others), stack, mask (which keys a query sees), base (where plain RoPE with it is the whole rotation), content_kind and logit_cap."""
         entries = [entry for probe, layers in enumerate(self._probes())
                    for layer, cut in layers.items()
                    for entry in self._entries(layer, probe, cut, logits)]
@@ -544,6 +544,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--layers", type=numbers, help="such as 0,5 (default: all)")
     parser.add_argument("--heads", type=numbers, help="query heads (default: all)")
     parser.add_argument("--positions", type=int, help="how many of the first tokens (default: all)")
+    parser.add_argument("--stack", help="of a model with several kinds of attention, such as 'layers.*.self_attn'")
     parser.add_argument("--logits", action="store_true", help="N x N logits in place of q and k")
     parser.add_argument("-o", "--output", required=True, help="FILE.safetensors")
     options = parser.parse_args(arguments)
@@ -567,12 +568,15 @@ def _capture(options) -> None:
             with open(options.file, encoding="utf-8") as file:
                 text = file.read()
         inputs = transformers.AutoTokenizer.from_pretrained(options.model)(text, return_tensors="pt")
-    with Capture(model, options.layers, options.heads, options.positions) as capture:
+    with Capture(model, options.layers, options.heads, options.positions, options.stack) as capture:
         with torch.no_grad():
             model(**inputs)
             if not capture.rotary:
-                with capture.zeroed():
-                    model(**inputs)
+                try:
+                    with capture.zeroed():
+                        model(**inputs)
+                except CaptureError as error:
+                    print(f"szego-capture-hf: coupled logits alone: {error}", file=sys.stderr)
     capture.write(options.output, options.logits)
 
 

@@ -71,7 +71,7 @@ def places(model: Any, stack: Optional[str] = None, known: Callable[[type], bool
             for at, (pattern, name, module) in enumerate(found)]
 
 
-# ---- The function that stands in for the model's own ----
+# ---- The function that calls `seen` and the model's own ----
 
 _lock = threading.Lock()
 _watchers: Tuple["_Watcher", ...] = ()
