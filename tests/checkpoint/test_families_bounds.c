@@ -329,6 +329,15 @@ static void check_computed(const family_case *own, int64_t layer) {
         ck_assert_msg(b > a && b <= a * (1 + most) + 1e-4,
                       "%s: layer %lld, head %lld: %.17g exact, %.17g in single precision",
                       own->folder, (long long)layer, (long long)h, a, b);
+        /* Each factor of the section on rounded logits, to first order in the unit: none is less.
+         */
+        double u = 0x1p-8, turned = checkpoint->layer[layer].rotation < 0 ? 1 : 1 + 4 * sqrt(2) * u;
+        double sides = bound.kind == BOUND_HEADS ? 1 + 5 * u : (1 + 3 * u) * (1 + 2 * u) * turned;
+        double least = sides * sides * (1 + 4 * u);
+        if (!checkpoint->layer[layer].added && bound.kind != BOUND_LATENT)
+            ck_assert_msg(bound_in(half, layer, h) >= a * least * (1 - 1e-12),
+                          "%s: layer %lld, head %lld: %.17g exact, %.17g in bfloat16", own->folder,
+                          (long long)layer, (long long)h, a, bound_in(half, layer, h));
         computed_heads++;
     }
     free(value);
