@@ -1,7 +1,7 @@
 """A learning rate that is too high: do attention logits warn before the loss does?
 
 usage: python3 monitor.py [FIGURE.png]     one run, and its picture (a minute)
-       python3 monitor.py --seeds 10       the tables of docs/how-to/monitor.md (half an hour of one processor)
+       python3 monitor.py --seeds 10       the tables of docs/how-to/monitor.md (ten minutes of one processor)
 
 The protocol, fixed before the runs that count: a run diverges at the first step whose loss, the mean of WINDOW steps,
 is MARGIN above the least one before it and stays there to the end. An alarm is the first observed step at which a number
@@ -9,11 +9,14 @@ exceeds its threshold: FACTOR times its largest value in stable runs of other se
 """
 import argparse
 import math
+from typing import Dict, Iterable, List, Optional, Sequence, Tuple
 
-import szego
 import torch
 from torch import nn
 from torch.nn import functional
+
+import szego
+from szego.figures import inference
 
 VOCABULARY, TOKENS, BATCH, WIDTH, HEADS, LAYERS = 64, 32, 8, 64, 4, 2
 STEPS, EVERY = 240, 10  # updates of the weights; one pass in EVERY is observed
@@ -21,34 +24,37 @@ RATES = {"stable": 0.005, "fast": 0.02, "too high": 0.3}  # reached linearly, at
 MARGIN, WINDOW, FACTOR = 0.5, 10, 2.0
 NUMBERS = {"proved bound": "headroom", "largest logit": "headroom_seen"}  # threshold over the number, by the table
 
+Course = Dict[int, float]  # a number by step
 
-class Norm(nn.Module):
+
+class Norm(nn.Module):  # type: ignore[misc]
     """RMSNorm."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.ones(WIDTH))
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * self.weight
 
 
-class Attention(nn.Module):
+class Attention(nn.Module):  # type: ignore[misc]
     """Causal attention with RoPE, without a norm of queries and keys."""
 
-    def __init__(self, layer):
+    def __init__(self, layer: int) -> None:
         super().__init__()
-        self.layer, self.size, self.monitor = layer, WIDTH // HEADS, None
+        self.layer, self.size = layer, WIDTH // HEADS
+        self.monitor: Optional[szego.Monitor] = None
         self.q_proj, self.k_proj, self.v_proj, self.o_proj = (nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(4))
         angle = torch.arange(TOKENS)[:, None] * 10000.0 ** (-torch.arange(self.size // 2) / (self.size // 2))
         self.cos, self.sin = torch.cat([angle.cos()] * 2, -1), torch.cat([angle.sin()] * 2, -1)
         self.hidden = torch.ones(TOKENS, TOKENS, dtype=torch.bool).triu(1)
 
-    def rotated(self, x):
+    def rotated(self, x: torch.Tensor) -> torch.Tensor:
         first, second = x.chunk(2, -1)
         return x * self.cos + torch.cat([-second, first], -1) * self.sin
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         q, k, v = (project(x).view(*x.shape[:2], HEADS, self.size).transpose(1, 2)
                    for project in (self.q_proj, self.k_proj, self.v_proj))
         q, k, scale = self.rotated(q), self.rotated(k), self.size ** -0.5
@@ -58,28 +64,28 @@ class Attention(nn.Module):
         return self.o_proj((weights @ v).transpose(1, 2).reshape(x.shape))
 
 
-class Block(nn.Module):
+class Block(nn.Module):  # type: ignore[misc]
     """Attention and a feed-forward part, each behind a norm."""
 
-    def __init__(self, layer):
+    def __init__(self, layer: int) -> None:
         super().__init__()
         self.input_layernorm, self.self_attn = Norm(), Attention(layer)
         self.post_attention_layernorm = Norm()
         self.mlp = nn.Sequential(nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH))
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = x + self.self_attn(self.input_layernorm(x))
         return x + self.mlp(self.post_attention_layernorm(x))
 
 
-class Decoder(nn.Module):
+class Decoder(nn.Module):  # type: ignore[misc]
     """A decoder. Its configuration, and the names of its norms, queries and keys, are those of Llama: so szego knows what
     bounds its logits."""
 
     config = {"model_type": "llama", "hidden_size": WIDTH, "num_attention_heads": HEADS, "num_hidden_layers": LAYERS,
               "rope_theta": 10000.0, "rms_norm_eps": 1e-6, "vocab_size": VOCABULARY}
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.embed_tokens = nn.Embedding(VOCABULARY, WIDTH)
         self.layers = nn.ModuleList(map(Block, range(LAYERS)))
@@ -88,14 +94,14 @@ class Decoder(nn.Module):
             if weight.dim() == 2:
                 nn.init.normal_(weight, std=0.02 if weight is self.embed_tokens.weight else WIDTH ** -0.5)
 
-    def forward(self, tokens):
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         x = self.embed_tokens(tokens)
         for layer in self.layers:
             x = layer(x)
         return self.lm_head(self.norm(x))
 
 
-def sequences(seed):
+def sequences(seed: int) -> torch.Tensor:
     """[STEPS, BATCH, TOKENS + 1]: a Markov chain that all seeds share; the second half of a sequence repeats the first."""
     language = torch.softmax(3 * torch.randn(VOCABULARY, VOCABULARY, generator=torch.Generator().manual_seed(0)), -1)
     chance = torch.Generator().manual_seed(seed)
@@ -106,7 +112,7 @@ def sequences(seed):
     return torch.cat([half, half], 1)[:, :TOKENS + 1].view(STEPS, BATCH, TOKENS + 1)
 
 
-def train(seed, rate):
+def train(seed: int, rate: float) -> Tuple[List[float], szego.Monitor]:
     """The losses of a run, and what its monitor saw."""
     torch.manual_seed(seed)
     model = Decoder()
@@ -128,10 +134,11 @@ def train(seed, rate):
     return losses, monitor
 
 
-def divergence(losses):
+def divergence(losses: Sequence[float]) -> Optional[int]:
     """The step at which the loss leaves its least mean for good; None: it does not."""
     means = [math.fsum(losses[max(0, i - WINDOW + 1):i + 1]) / min(i + 1, WINDOW) for i in range(len(losses))]
-    least, left = math.inf, None
+    least = math.inf
+    left: Optional[int] = None
     for step, mean in enumerate(means):
         if mean <= least + MARGIN:
             left = None
@@ -141,20 +148,21 @@ def divergence(losses):
     return left
 
 
-def course(monitor, number):
+def course(monitor: szego.Monitor, number: str) -> Course:
     """{step: the largest `number` over layers and heads}."""
-    table, largest = monitor.table, {}
+    table = monitor.table
+    largest: Course = {}
     for step, headroom, threshold in zip(table["step"], table[NUMBERS[number]], table["threshold"]):
         largest[int(step)] = max(largest.get(int(step), 0.0), threshold / headroom)
     return largest
 
 
-def alarm(values, threshold):
+def alarm(values: Course, threshold: float) -> Optional[int]:
     """The first step whose value exceeds the threshold; None: none does."""
     return next((step for step, value in sorted(values.items()) if not value <= threshold), None)
 
 
-def one_run(rate, seed):
+def one_run(rate: str, seed: int) -> Tuple[Optional[int], Dict[str, Course], szego.Monitor]:
     """(the step of divergence, {number: its course}) of a run that is announced."""
     losses, monitor = train(seed, RATES[rate])
     left = divergence(losses)
@@ -163,19 +171,19 @@ def one_run(rate, seed):
     return left, {number: course(monitor, number) for number in NUMBERS}, monitor
 
 
-def thresholds(seeds):
+def thresholds(seeds: Iterable[int]) -> Dict[str, float]:
     """{number: what its alarm exceeds}, by stable runs of these seeds."""
     runs = [one_run("stable", seed) for seed in seeds]
     return {number: FACTOR * max(max(courses[number].values()) for _, courses, _ in runs) for number in NUMBERS}
 
 
-def interval(values):
+def interval(values: Sequence[float]) -> str:
     """"12 [10, 14]": the mean and its 95% interval by Student's t."""
-    mean, low, high = szego.figures.inference.mean_interval(values)
+    mean, low, high = inference.mean_interval(values)
     return f"{mean:.1f} [{low:.1f}, {high:.1f}]"
 
 
-def compare(count):
+def compare(count: int) -> None:
     """Tables of `count` seeds: steps of each run that diverges, then leads and false alarms."""
     limits = thresholds(range(100, 100 + count))
     runs = {rate: [one_run(rate, seed) for seed in range(count)] for rate in RATES}
@@ -200,7 +208,7 @@ def compare(count):
     print(f"\nThe bound's lead less that of the largest logit: {interval([a - b for a, b in zip(*leads.values())])} steps.")
 
 
-def show(picture):
+def show(picture: Optional[str]) -> None:
     """One run that diverges, with the thresholds of one stable run; its picture, if that is wanted."""
     limits = thresholds([100])
     left, courses, monitor = one_run("too high", 0)

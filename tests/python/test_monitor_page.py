@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """Every block of Python in docs/how-to/monitor.md, run with stand-ins of what the reader has: numbers against dense ones.
 usage: test_monitor_page.py PROGRAM SOURCE"""
+import contextlib
+import io
 import math
 import os
 import pathlib
@@ -8,6 +10,7 @@ import re
 import runpy
 import sys
 import types
+import warnings
 
 from peer import PACKAGE, Tap, scratch, skip
 
@@ -140,8 +143,8 @@ def an_attention_is_observed():
     q, k, v = (torch.randn(2, 4, 8, 16) for _ in range(3))
     naive = types.SimpleNamespace(scaled_dot_product_attention=lambda q, k, v, is_causal: dense(
         q, k, q.shape[-1] ** -0.5).softmax(-1).to(v.dtype) @ v)
-    space = run(section, 0, {"functional": getattr(nn.functional, "scaled_dot_product_attention", None) and nn.functional or naive,
-                             "monitor": szego.Monitor(every=100)})
+    known = nn.functional if hasattr(nn.functional, "scaled_dot_product_attention") else naive  # torch 1.13 lacks it
+    space = run(section, 0, {"functional": known, "monitor": szego.Monitor(every=100)})
     out = space["attention"](q, k, v, 0)
     space["monitor"].step()
     tap.ok("attention: its answer", torch.allclose(out, dense(q, k, 0.25).softmax(-1).float() @ v, atol=1e-5))
@@ -227,8 +230,8 @@ def torchtitan_is_watched(view):
     for number, block in enumerate(model.layers.values()):
         q, k, scale, _ = block.attention.inner_attention.given
         same(f"torchtitan, layer {number}", monitor, q, k, 0.25 if scale is None else scale, layer=number)
-    proved("torchtitan", monitor.table, sum((weights_bound(block.attention_norm, block.attention.wq, block.attention.wk, 4, 0.25)
-                                             for block in model.layers.values()), []))
+    proved("torchtitan", monitor.table, sum((weights_bound(one.attention_norm, one.attention.wq, one.attention.wk, 4, 0.25)
+                                             for one in model.layers.values()), []))
 
 
 class DotProductAttention(nn.Module):
@@ -301,7 +304,64 @@ def scalars_are_logged():
     tap.ok("loggers: names as the page has them", {"szego/headroom_seen", "szego/layer3/largest_logit"} <= set(scalars))
 
 
-import warnings
+# ---- The example, and its tables ----
+
+def losses_diverge_by_the_rule():
+    """Against the rule in its own words: at each step, over all steps after it."""
+    window, margin = EXAMPLE["WINDOW"], EXAMPLE["MARGIN"]
+    rng = np.random.default_rng(SEED)
+    kinds = set()
+    for trial in range(300):
+        losses = np.abs(np.cumsum(rng.normal(0, 0.4, 40))) + rng.choice([0, 0, 1]) * np.r_[np.zeros(25), np.full(15, 2.0)]
+        if trial % 10 == 0:
+            losses[30:] = np.nan if trial % 20 else np.inf
+        means = [np.mean(losses[max(0, i - window + 1):i + 1]) for i in range(40)]
+        above = [not m <= min([math.inf] + [x for x in means[:i] if not np.isnan(x)]) + margin for i, m in enumerate(means)]
+        want = next((i for i in range(40) if all(above[i:])), None)
+        got = EXAMPLE["divergence"](losses.tolist())
+        kinds.add(want is None)
+        if got != want:
+            tap.ok("divergence", False, f"trial {trial}: {got}, {want}: {losses.tolist()}")
+            return
+    tap.ok("divergence by the rule, of runs that do and that do not", kinds == {False, True}, str(kinds))
+    tap.ok("an alarm is the first above, or not a number", [EXAMPLE["alarm"](values, 2.0) for values in (
+        {10: 3.0, 0: 2.0, 20: 9.0}, {0: 1.0}, {0: 1.0, 10: math.nan})] == [10, None, 10])
+
+
+def a_short_comparison_prints_its_tables():
+    names = EXAMPLE["train"].__globals__
+    kept = names["STEPS"], names["EVERY"]
+    names["STEPS"], names["EVERY"] = 12, 4
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):
+            EXAMPLE["compare"](2)
+            EXAMPLE["show"](None)
+    finally:
+        names["STEPS"], names["EVERY"] = kept
+    text = said.getvalue()
+    tap.ok("comparison: every run is announced", len(re.findall("^# ", text, re.M)) == 8 + 2, text)
+    tap.ok("comparison: rows", re.findall(r"^\| (\d) \|", text, re.M) == ["0", "1"] and "| false alarms, stable | " in text and
+           "proved bound above " in text, text)
+
+
+def leads_of_the_page_add_up():
+    """Means and intervals of the table of leads, by the table of runs. 2.262: what abs(t) of 9 degrees exceeds in 5%."""
+    runs = [[int(cell) for cell in row] for row in re.findall(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", PAGE, re.M)]
+    runs = np.array(runs)
+    tap.ok("the page has ten runs", runs.shape == (10, 4) and runs[:, 0].tolist() == list(range(10)), str(runs))
+    lead = {"bound": runs[:, 1] - runs[:, 2], "logit": runs[:, 1] - runs[:, 3]}
+    lead["difference"] = lead["bound"] - lead["logit"]
+    interval = {}
+    for name, values in lead.items():
+        reach = 2.262157 * values.std(ddof=1) / math.sqrt(10)
+        interval[name] = f"{values.mean():.1f} [{values.mean() - reach:.1f}, {values.mean() + reach:.1f}]"
+    row = f"| mean lead in steps, 10 of 10 runs | {interval['bound']} | {interval['logit']} |"
+    tap.ok("mean leads", row in PAGE, row)
+    tap.ok("least leads", f"| least lead | {lead['bound'].min()} | {lead['logit'].min()} |" in PAGE, str(lead))
+    tap.ok("the difference", f"{interval['difference']} steps" in PAGE, interval["difference"])
+
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     trains_with_transformers()
@@ -310,6 +370,9 @@ with warnings.catch_warnings():
     torchtitan_is_watched(made)
     megatron_is_watched()
     scalars_are_logged()
+    losses_diverge_by_the_rule()
+    a_short_comparison_prints_its_tables()
+    leads_of_the_page_add_up()
 every = [(section, place) for section, blocks in SECTIONS.items() for place in range(len(blocks))]
 tap.ok("every block of the page was run", len(every) > 6 and set(ran) == set(every), f"{set(every) - set(ran)}")
 tap.finish()

@@ -151,7 +151,7 @@ def _line(cells, markdown: bool) -> str:
 
 def _rows(table: str, threads: Optional[int], repeats: int, only: str) -> Iterator[Dict]:
     if table == MONITOR:
-        return bench_monitor.measure(threads, max(1, repeats * LONG // 100), compared)
+        return bench_monitor.measure(threads, max(1, repeats * LONG // 100))
     return measure(threads, repeats, only)
 
 

@@ -42,8 +42,8 @@ except ImportError as _error:
     raise MissingPackageError(f"szego.plot needs Matplotlib (pip install matplotlib): {_error}") from _error
 
 __all__ = ["ablation", "claims", "contraction", "contraction_map", "counterexamples", "curves", "density", "extremes",
-           "heads", "kernel", "kernel_map", "layers", "lemma", "monitor", "ranges", "rotary", "shares", "spectrum", "sweep", "symbol",
-           "table1", "toeplitzness"]
+           "heads", "kernel", "kernel_map", "layers", "lemma", "monitor", "ranges", "rotary", "shares", "spectrum", "sweep",
+           "symbol", "table1", "toeplitzness"]
 
 
 def spectrum(results: Any, ax: Any = None, *, symbol: Optional[Symbol] = None, **where: Any) -> Any:

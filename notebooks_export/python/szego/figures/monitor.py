@@ -175,8 +175,9 @@ def _say_lacking(heads, lacking):
     if not lacking:
         return ""
     why = re.sub(r"^no bound: ", "", lacking[0].text("bound_of") or "")
-    return (f" {len(lacking)} of {words.count(len(heads), 'head', 'heads')} {'has' if len(lacking) == 1 else 'have'} no bound at "
-            f"some step{f' ({words.clipped(why, 160)})' if why else ''}.")
+    has = "has" if len(lacking) == 1 else "have"
+    return (f" {len(lacking)} of {words.count(len(heads), 'head', 'heads')} {has} no bound at some step"
+            f"{f' ({words.clipped(why, 160)})' if why else ''}.")
 
 
 def _say(drawing, whole):
@@ -211,21 +212,22 @@ def _say_map(drawing):
     values = rows.numbers("headroom")
     i = int(np.argmin(values))
     below = int((values < 1).sum())
-    return (f"Least headroom: {_lower(values[i])} in {_place(rows, i)}, at step {words.number(rows.number('step', i))}. Below 1 in "
-            f"{below} of {words.count(len(rows.split('layer', 'head')), 'head', 'heads')}.")
+    return (f"Least headroom: {_lower(values[i])} in {_place(rows, i)}, at step {words.number(rows.number('step', i))}. "
+            f"Below 1 in {below} of {words.count(len(rows.split('layer', 'head')), 'head', 'heads')}.")
 
 
 # ---- Records ----
 
+STEPS = Axis("step", label="training step")
 BY_RUN = dict(tables=(TABLE,), figure_key=_run_keys, group_by=("result",), subject=_subject)
-HEADROOM = Figure("monitor-headroom", **BY_RUN, keeps=_heads, needs=("step", "threshold"), x=Axis("step", label="training step"),
+HEADROOM = Figure("monitor-headroom", **BY_RUN, keeps=_heads, needs=("step", "threshold"), x=STEPS,
                   y=Axis("largest_logit", label="modulus of a logit", scale=LOG), title="largest logit of all heads",
                   prepare=_prepare, caption=_say_caption, finding=_say_finding)
 
 
 def _course(name, column, title, y):
     return Figure(f"monitor-{name}", **BY_RUN, keeps=_heads, skips=_is_short, needs=(column, "step"), panel_by=("layer",),
-                  series_by=("head",), outliers=True, by_last=True, values=MEANS, x=Axis("step", label="training step"), y=y, title=title,
+                  series_by=("head",), outliers=True, by_last=True, values=MEANS, x=STEPS, y=y, title=title,
                   caption=_say_course)
 
 
