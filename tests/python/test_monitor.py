@@ -183,7 +183,7 @@ def check_statistics():
 
 
 def check_sequences():
-    """How many sequences are looked at: 1,024 tokens of them, and the first tokens alone."""
+    """How many sequences are looked at: 512 tokens of them, and the first tokens alone."""
     q = torch.randn(6, 2, 300, 4)
     watch = szego.Monitor(every=1, heads=[1])
     watch.observe(q, q)

@@ -36,6 +36,11 @@ NO_MODEL = Bounds({}, "no bound: the monitor was given no model")
 _FOREIGN = {"torchao", "transformer_engine", "bitsandbytes", "auto_gptq", "gptqmodel", "awq", "hqq", "quanto", "optimum"}
 
 
+#: Classes that keep shards of weights, of FSDP. To ask such a model for its state_dict in a forward takes away the weights
+#: that the forward has gathered.
+_SHARDED = {"FSDPModule", "FullyShardedDataParallel"}
+
+
 class Arithmetic(NamedTuple):
     """What a model computes in. unit: its unit roundoff."""
     name: str
@@ -87,6 +92,10 @@ def bounds(model: Any, query: Any) -> Bounds:
     """Of every head, in the arithmetic that the model is in now. query: queries that it has just computed, or None."""
     torch = sys.modules["torch"]
     try:
+        if any(base.__name__ in _SHARDED for part in model.modules() for base in type(part).__mro__):
+            return Bounds({}, "no bound: the weights are shards (FSDP), which are not gathered for it")
+        if any(getattr(part, "_state_dict_pre_hooks", None) for part in model.modules()):
+            return Bounds({}, "no bound: hooks of state_dict may change the model while it is read")
         foreign = {type(part).__module__.split(".")[0] for part in model.modules()} & _FOREIGN
         if foreign:
             return Bounds({}, f"no bound: modules of {min(foreign)} have an arithmetic of their own")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FLOAT16 = 65504.0
 COLUMNS = tuple(one["name"] for one in own_tables("monitor")["monitor"]["columns"])
 _KINDS = {one["name"]: one["type"] for one in own_tables("monitor")["monitor"]["columns"]}
-_TOKENS = 1024  # of all sequences that an observation looks at, unless one alone is longer
+_TOKENS = 512  # of all sequences that an observation looks at, unless one alone is longer
 #: By what a scalar of a layer is over its heads: the last observed step in a few numbers.
 SCALARS = {"largest_logit": max, "smallest_logit": min, "bound": max, "headroom": min, "headroom_seen": min, "entropy_min": min,
            "first_share": max, "q_norm_max": max, "k_norm_max": max}
@@ -55,7 +55,7 @@ class Monitor(Framed, Shown):
     every: passes after 0, every, 2 every, ... updates are observed, the first one in training mode of each.
     threshold: the modulus that no logit should exceed: the largest float16 (65504), or the tau of a QK-clip.
     layers, heads: those alone. tokens: the first ones of each sequence alone (None: all). An observation looks at
-        as many of the first sequences as have 1,024 tokens together, and at one at least.
+        as many of the first sequences as have 512 tokens together, and at one at least.
     folder: where rows go after each observed step; szego.load and `szego report` read it. The same folder goes on
         behind an interruption; one of other settings is refused. rank: of this process (None: that of
         torch.distributed, or 0); each process has its own folder below, folder/rank-R, if there are several.
@@ -81,9 +81,11 @@ class Monitor(Framed, Shown):
         self._seen: Dict[int, observation.Observed] = {}
         self._notes: Dict[Optional[int], List[str]] = {}  # of the step at work, by layer; None: of all
         self._bounds: Optional[headroom.Bounds] = None  # of the step at work
-        self._blind = model is not None and watching.compiled(model)  # whether no attention calls the monitor
+        self._blind = False             # whether an observed step went by and no attention called the monitor
+        self._compiled = False          # whether the Trainer compiles the model
         self._warned: Set[str] = set()
-        self._open = False              # within a block, or a training of Trainer
+        self._open = False              # within a block
+        self._trains = False            # within a training of Trainer
         self._watch: Optional[contextlib.ExitStack] = None
         self._places: List[Any] = []
         self._hooks: List[Any] = []
@@ -132,7 +134,7 @@ class Monitor(Framed, Shown):
         self._finish(False)
         self._unhook()
         self._unwatch()
-        self._open = False
+        self._open = self._trains = False
 
     def callback(self) -> "TrainerCallback":
         """For Trainer(callbacks=[...]) of transformers. The steps are the Trainer's; of each observed one the first
@@ -140,11 +142,15 @@ class Monitor(Framed, Shown):
         from .trainer import callback  # pylint: disable=import-outside-toplevel
         return callback(self)
 
-    def begin(self, model: Any, number: int) -> None:
-        """The Trainer goes on with `model` behind `number` updates."""
+    def begin(self, model: Any, number: int, is_compiled: bool = False) -> None:
+        """A Trainer begins with `model`, behind `number` updates; it may compile it."""
         with self._guarded():
-            if self.model is None and model is not None:
-                self.model, self._blind = model, watching.compiled(model)
+            self.model, self._compiled, self._trains = self.model if model is None else model, is_compiled, True
+            self.resume(number)
+
+    def resume(self, number: int) -> None:
+        """The step that follows comes behind `number` updates."""
+        with self._guarded():
             if number != self.steps:
                 self._finish(False)
                 self.steps = number
@@ -154,12 +160,20 @@ class Monitor(Framed, Shown):
     def _prepare(self) -> None:
         """Watches the model within a block, at observed steps alone."""
         self._unwatch()
-        if not (self._open and self.observing and self.model is not None):
-            return
-        with self._guarded():
-            if self._blind:
-                self._read_bounds(None)
-            self._enter()
+        if self._open and self.observing and self.model is not None:
+            with self._guarded():
+                if self._can_watch():
+                    self._enter()
+
+    def _can_watch(self) -> bool:
+        """Whether the attention of the model may call the monitor. If it did not before, or if it is compiled, the bounds
+        are read now, before the weights change. A compiled model is left alone: it would be compiled again."""
+        compiled = self._compiled or watching.compiled(self.model)
+        if compiled:
+            self._places = interface.places(self.model)
+        if compiled or self._blind:
+            self._read_bounds(None)
+        return not compiled
 
     def _enter(self) -> None:
         with contextlib.ExitStack() as stack:
@@ -173,14 +187,10 @@ class Monitor(Framed, Shown):
 
     def watch_next(self) -> None:
         """Watches the next forward of the model in training mode, and leaves nothing of it behind."""
-        if not self.observing or self.model is None:
-            return
-        with self._guarded():
-            if self._blind:
-                self._read_bounds(None)
-                self._places = interface.places(self.model)
-                return
-            self._hook()
+        if self.observing and self.model is not None:
+            with self._guarded():
+                if self._can_watch():
+                    self._hook()
 
     def _hook(self) -> None:
         undo: List[Any] = []
@@ -232,8 +242,8 @@ class Monitor(Framed, Shown):
         q: [batch, heads, N, d]; k: [batch, key heads, N, d], whose number divides that of the heads. scale: the factor
         of q . k (None: 1 / sqrt(d)). mask: None: each query sees each key; "causal"; or a tensor that is broadcast to
         [batch, heads, N, N]: booleans, True where the query sees the key, or numbers that are added (-inf hides).
-        cap: C where logits x become C tanh(x / C). sinks: learned logit of a sink, one a head. window: keys at most
-        that a query sees, itself among them. first_head: number in the model of the first head of q, where processes
+        cap: C where logits x become C tanh(x / C). sinks: learned logit of a sink, one a head. window: a query
+        sees keys nearer than that. first_head: number in the model of the first head of q, where processes
         share the heads. Between observed steps the call returns at once. The first call of a step for a layer
         counts: micro-batches and repeated passes after it do not.
         """
@@ -286,8 +296,7 @@ class Monitor(Framed, Shown):
 
     def _finish(self, ran: bool) -> None:
         """The rows of the step at work. ran: a forward must have been among it."""
-        blind = ran and self._open and self.observing and self.model is not None and not self._seen
-        if blind:
+        if ran and (self._open or self._trains) and self.observing and self.model is not None and not self._seen:
             self._blind = True
             self._note("no attention of the model called the monitor: it was compiled (torch.compile), ran in evaluation mode, "
                        "or does not use the attention functions of transformers: call observe()")

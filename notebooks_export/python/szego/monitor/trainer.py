@@ -14,12 +14,12 @@ def callback(monitor: "Monitor") -> Any:
         """Tells a szego.Monitor of the steps of a training."""
 
         def on_train_begin(self, args, state, control, model=None, **kwargs):  # pylint: disable=unused-argument
-            """The model that is trained, unless the monitor was given one."""
-            monitor.begin(model, state.global_step)
+            """The model that is trained."""
+            monitor.begin(model, state.global_step, bool(getattr(args, "torch_compile", False)))
 
         def on_step_begin(self, args, state, control, **kwargs):  # pylint: disable=unused-argument
             """Before the first micro-batch."""
-            monitor.begin(None, state.global_step)
+            monitor.resume(state.global_step)
             monitor.watch_next()
 
         def on_step_end(self, args, state, control, **kwargs):  # pylint: disable=unused-argument
