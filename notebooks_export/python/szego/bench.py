@@ -5,7 +5,8 @@ the machine does meets all of them. Rows of one thread: szego's pool and OpenBLA
 Rows of all threads: szego has one for each processor, OpenBLAS what it takes by itself. The symbol's range is left out,
 since NumPy and SciPy have none. SciPy's column is empty if SciPy is missing, or has no such call.
 
-A second table, `--only monitor` alone, has what szego.Monitor costs a training in PyTorch; it is left out without PyTorch.
+A second table, `--only monitor` alone, has what szego.Monitor costs a training in PyTorch, in
+processor time; it is left out without PyTorch.
 """
 import argparse
 import functools
