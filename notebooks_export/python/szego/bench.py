@@ -5,7 +5,8 @@ the machine does meets all of them. Rows of one thread: szego's pool and OpenBLA
 Rows of all threads: szego has one for each processor, OpenBLAS what it takes by itself. The certified range of a
 symbol, which NumPy and SciPy lack, is asked for in one row. SciPy's column is empty if SciPy is missing, or has no such call.
 
-A second table, `--only monitor` alone, has what szego.Monitor costs a training in PyTorch; it is left out without PyTorch.
+A second table, `--only monitor` alone, has what szego.Monitor costs a training in PyTorch, in
+processor time; it is left out without PyTorch.
 """
 import argparse
 import functools
@@ -152,7 +153,7 @@ def _line(cells, markdown: bool) -> str:
 
 def _rows(table: str, threads: Optional[int], repeats: int, only: str) -> Iterator[Dict]:
     if table == MONITOR:
-        return bench_monitor.measure(threads, max(1, repeats * LONG // 100), compared)
+        return bench_monitor.measure(threads, max(1, repeats * LONG // 100))
     return measure(threads, repeats, only)
 
 

@@ -1,7 +1,7 @@
 """What a szego.Monitor costs a training: a decoder in plain PyTorch, whose steps are timed with and without it."""
-import functools
 import math
-from typing import Callable, Dict, Iterator, List, Optional, Tuple
+import time
+from typing import Callable, Dict, Iterator, Optional
 
 import numpy as np
 
@@ -65,19 +65,17 @@ def _decoder(torch):
 
 
 class Training:
-    """A training by AdamW. observed: "every" pass, "no" pass of a run that is watched, or None: nobody watches."""
+    """A training by AdamW, alone or with a monitor that observes every pass."""
 
-    def __init__(self, torch, observed: Optional[str]):
+    def __init__(self, torch, watched: bool):
         from . import Monitor  # pylint: disable=import-outside-toplevel
         torch.manual_seed(0)
         self.torch, self.model = torch, _decoder(torch)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4)
         self.tokens = torch.randint(VOCABULARY, (BATCH, TOKENS + 1))
-        self.monitor = Monitor(self.model, every=1 if observed == "every" else 10**9) if observed else None
+        self.monitor = Monitor(self.model, every=1) if watched else None
         for layer in self.model.layers:
             layer.self_attn.observe = self.monitor and self.monitor.observe
-        if observed == "no":
-            self.monitor.step(1)
 
     def step(self) -> None:
         """Forward, backward, update."""
@@ -90,10 +88,28 @@ class Training:
             self.monitor.step()
 
 
-def measure(threads: Optional[int], repeats: int, compared: Callable[[List[Callable], int], Tuple[np.ndarray, np.ndarray]]
-            ) -> Iterator[Dict]:
-    """A row: the mean step of a watched run that observes one pass in EVERY, in milliseconds, and its ratio to a step of the
-    same run alone. Nothing without PyTorch. compared: as szego.bench has it."""
+def _idle(torch) -> Callable[[], None]:
+    """What a monitor is told in a step that it does not observe."""
+    from . import Monitor  # pylint: disable=import-outside-toplevel
+    monitor, q = Monitor(_decoder(torch), every=10**9), torch.zeros(BATCH, HEADS, TOKENS, WIDTH // HEADS)
+    monitor.step(1)
+
+    def step() -> None:
+        for layer in range(LAYERS):
+            monitor.observe(q, q, 1.0, "causal", layer)
+        monitor.step()
+    return step
+
+
+def _processor_time(call: Callable[[], None]) -> float:
+    begin = time.process_time()
+    call()
+    return time.process_time() - begin
+
+
+def measure(threads: Optional[int], repeats: int) -> Iterator[Dict]:
+    """A row: the mean step of a run that observes one pass in EVERY, in milliseconds, and its ratio to a step of the same run
+    alone. Nothing without PyTorch. Processor time, in turn: a hundredth of a step is less than what other programs take."""
     try:
         import torch  # pylint: disable=import-outside-toplevel
     except ImportError:
@@ -101,16 +117,13 @@ def measure(threads: Optional[int], repeats: int, compared: Callable[[List[Calla
     before = torch.get_num_threads()
     if threads:
         torch.set_num_threads(threads)
-    trainings = [Training(torch, observed) for observed in (None, "no", "every")]
-    for each in trainings:
-        if each.monitor:
-            each.monitor.__enter__()
-    medians, ratios = compared([functools.partial(each.step) for each in trainings], repeats)
-    for each in trainings:
-        if each.monitor:
-            each.monitor.close()
+    alone, watched, idle = Training(torch, False), Training(torch, True), _idle(torch)
+    with watched.monitor:
+        rounds = np.array([[_processor_time(call) for call in (alone.step, watched.step, idle)]
+                           for _ in range(repeats + 1)])[1:]
     torch.set_num_threads(before)
-    weights = np.array([EVERY - 1, 1]) / EVERY
+    without, observed, told = rounds.T
+    cost = ((EVERY - 1) * told + observed - without) / EVERY
     yield {"question": NAME, "threads": "all" if threads is None else str(threads),
-           "ms": [1e3 * float(one) for one in (weights @ medians[1:], medians[0], medians[2])],
-           "ratios": [float(weights @ (1 / ratios[1:]))]}
+           "ms": [1e3 * float(np.median(one)) for one in (without + cost, without, observed)],
+           "ratios": [float(np.median(1 + cost / without))]}
