@@ -32,7 +32,7 @@ SEED = int(os.environ.get("SZG_TEST_SEED", "20261129"), 0)
 rng = np.random.default_rng(SEED)
 torch.manual_seed(SEED)
 tap = Tap()
-print(f"# SZG_TEST_SEED={SEED}, transformers {getattr(transformers, '__version__', 'are not there')}")
+print(f"# SZG_TEST_SEED={SEED}\n# transformers {transformers.__version__}" if transformers else f"# SZG_TEST_SEED={SEED}")
 HEADS, KEYS, SIZE, WIDTH, TOKENS = 4, 2, 8, 32, 11
 CONFIG = {"model_type": "llama", "num_hidden_layers": 2, "num_attention_heads": HEADS, "num_key_value_heads": KEYS,
           "hidden_size": WIDTH, "head_dim": SIZE, "rope_theta": 10000.0, "max_position_embeddings": 64, "vocab_size": 50,
