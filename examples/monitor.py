@@ -193,12 +193,14 @@ def compare(count: int) -> None:
     print("| --- | ---: | ---: | ---: |")
     for seed, ((left, _, _), found) in enumerate(zip(runs["too high"], alarms["too high"])):
         print(f"| {seed} | {left} | {' | '.join(str(found[number]) for number in NUMBERS)} |")
-    known = [(left, found) for (left, _, _), found in zip(runs["too high"], alarms["too high"])
+    known = [{number: left - step for number, step in found.items() if step is not None}
+             for (left, _, _), found in zip(runs["too high"], alarms["too high"])
              if left is not None and None not in found.values()]
-    leads = {number: [left - found[number] for left, found in known] for number in NUMBERS}
+    leads = {number: [one[number] for one in known] for number in NUMBERS}
     print(f"\n| | {' | '.join(NUMBERS)} |\n| --- | ---: | ---: |")
-    rows = [(f"mean lead in steps, {len(known)} of {count} runs", [interval(leads[number]) for number in NUMBERS]),
-            ("least lead", [min(leads[number]) for number in NUMBERS])]
+    rows: List[Tuple[str, List[object]]] = [
+        (f"mean lead in steps, {len(known)} of {count} runs", [interval(leads[number]) for number in NUMBERS]),
+        ("least lead", [min(leads[number]) for number in NUMBERS])]
     for rate in ("stable", "fast"):
         calm = [found for (left, _, _), found in zip(runs[rate], alarms[rate]) if left is None]
         rows.append((f"false alarms, {rate}", [f"{sum(one[number] is not None for one in calm)} of {len(calm)}"
