@@ -1,5 +1,6 @@
 """The mean of few numbers with its 95% interval by Student's t."""
 import math
+from typing import Sequence, Tuple
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def student_quantile(freedom):
     return math.tan(low) * math.sqrt(freedom)
 
 
-def mean_interval(values):
+def mean_interval(values: Sequence[float]) -> Tuple[float, float, float]:
     """(mean, low, high) of finite numbers; NaN: too few of them."""
     count = len(values)
     if not count:
