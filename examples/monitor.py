@@ -194,19 +194,18 @@ def compare(count: int) -> None:
     for seed, ((left, _, _), found) in enumerate(zip(runs["too high"], alarms["too high"])):
         print(f"| {seed} | {left} | {' | '.join(str(found[number]) for number in NUMBERS)} |")
     known = [{number: left - step for number, step in found.items() if step is not None}
-             for (left, _, _), found in zip(runs["too high"], alarms["too high"])
-             if left is not None and None not in found.values()]
-    leads = {number: [one[number] for one in known] for number in NUMBERS}
+             for (left, _, _), found in zip(runs["too high"], alarms["too high"]) if left is not None]
+    known = [found for found in known if len(found) == len(NUMBERS)]
+    leads = {number: [found[number] for found in known] for number in NUMBERS}
     print(f"\n| | {' | '.join(NUMBERS)} |\n| --- | ---: | ---: |")
-    rows: List[Tuple[str, List[object]]] = [
-        (f"mean lead in steps, {len(known)} of {count} runs", [interval(leads[number]) for number in NUMBERS]),
-        ("least lead", [min(leads[number]) for number in NUMBERS])]
+    rows = [(f"mean lead in steps, {len(known)} of {count} runs", [interval(leads[number]) for number in NUMBERS]),
+            ("least lead", [str(min(leads[number], default="none")) for number in NUMBERS])]
     for rate in ("stable", "fast"):
         calm = [found for (left, _, _), found in zip(runs[rate], alarms[rate]) if left is None]
         rows.append((f"false alarms, {rate}", [f"{sum(one[number] is not None for one in calm)} of {len(calm)}"
                                                for number in NUMBERS]))
     for name, cells in rows:
-        print(f"| {name} | {' | '.join(map(str, cells))} |")
+        print(f"| {name} | {' | '.join(cells)} |")
     print(f"\nThe bound's lead less that of the largest logit: {interval([a - b for a, b in zip(*leads.values())])} steps.")
 
 

@@ -650,8 +650,8 @@ static szg_status resolve_sizes(szg_context *context, szg_checkpoint *checkpoint
         szgi_json_value value;
         SZG_TRY(size_value(context, checkpoint, sizes[i].names, &value));
         *sizes[i].decided = value.key;
-        if (szgi_json_kind_of(value) == SZGI_JSON_ARRAY) { /* of layers, each by its kind */
-            *sizes[i].size = szgi_json_count(value);
+        if (sizes[i].size == &checkpoint->layers && szgi_json_kind_of(value) == SZGI_JSON_ARRAY) {
+            checkpoint->layers = szgi_json_count(value); /* a list of their kinds */
             continue;
         }
         const char *const name[] = {value.key, NULL};

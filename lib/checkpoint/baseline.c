@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "bound_kernels.h"
 #include "base/pool.h"
 #include "base/random.h"
 #include "base/sort.h"
-#include "problem.h"
+#include "bound_kernels.h"
 #include "linalg/linalg.h"
+#include "problem.h"
 #include "spectra/spectra.h"
 #include "summary/summary.h"
 
@@ -294,7 +294,8 @@ static szg_status draw_block(szg_context *context, void *data, int64_t block, in
         szg_status status = draw_layer(context, job, out, block, work);
         if (i == 0 || (status != SZG_OK && !szgi_is_local_failure(status)))
             SZG_TRY(status);
-        out->failed = status != SZG_OK;
+        if (status != SZG_OK) /* another worker's draw may have failed already */
+            out->failed = true;
     }
     szgi_progress(context, "draws", atomic_fetch_add(&job->done, 1) + 1, job->own->options->draws);
     return SZG_OK;

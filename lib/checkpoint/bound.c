@@ -106,13 +106,46 @@ static szg_status bias_norm(szg_context *context, const szgi_tensor *tensor, int
     return SZG_OK;
 }
 
+/* Gains of a head's queries or keys, and the norm of its biases. */
+typedef struct normed_side {
+    const double *gain;
+    double bias;
+} normed_side;
+
+/* |q| before the rotation. */
+static double normed_length(int64_t e, const normed_side *side) {
+    return sqrt((double)e) * largest(e, side->gain) + side->bias;
+}
+
+static double bound_of_normed(const szg_checkpoint *checkpoint, int64_t layer, double unit,
+                              const szgi_rotary *rotary, const normed_side *q,
+                              const normed_side *k) {
+    int64_t e = checkpoint->head_size;
+    double size = (double)e, scale = fabs(checkpoint->layer[layer].scale);
+    double amplitude = rotary->pairs ? fmax(1, rotary->amplitude) : 1;
+    bool full = checkpoint->family->norm == NORM_FULL;
+    double wide = full ? sqrt((double)(checkpoint->heads * checkpoint->key_heads)) : 1;
+    double long_q = normed_length(e, q), long_k = normed_length(e, k);
+    double product = q->bias == 0 && k->bias == 0
+                         ? size * wide * largest_pair(rotary, e, q->gain, k->gain)
+                         : amplitude * amplitude * wide * long_q * long_k;
+    double value = szgi_above(scale * product, 16);
+    if (unit == 0)
+        return value;
+    double terms = full ? size * (double)checkpoint->heads : size;
+    double least = szgi_round_least(size, unit);
+    return szgi_above(value * szgi_round_normed(terms, size, true, unit) +
+                          scale * 2 * least * (wide * amplitude * (long_q + long_k) + least),
+                      16);
+}
+
 static szg_status bound_by_heads(szg_context *context, const szg_checkpoint *checkpoint,
                                  int64_t layer, int64_t head, double unit, head_bound *out) {
     int64_t e = checkpoint->head_size, group = checkpoint->heads / checkpoint->key_heads;
     norm_rule rule = checkpoint->family->norm;
     bool after = rule == NORM_HEAD_AFTER || rule == NORM_BARE;
     szgi_rotary rotary;
-    double *gq, *gk, bq, bk, size = (double)e;
+    double *gq, *gk, bq, bk;
     SZG_TRY(szgi_checkpoint_rotary(context, checkpoint, layer, &rotary));
     if (after) /* the product meets the gains as they are: no dimension mixes with another */
         rotary = (szgi_rotary){.dim = e, .amplitude = 1};
@@ -126,22 +159,8 @@ static szg_status bound_by_heads(szg_context *context, const szg_checkpoint *che
     if (status == SZG_OK)
         status = bias_norm(context, szgi_fold_norm_bias(checkpoint, layer, false), e, gk + e, &bk);
     if (status == SZG_OK) {
-        double amplitude = rotary.pairs ? fmax(1, rotary.amplitude) : 1;
-        double wide =
-            rule == NORM_FULL ? sqrt((double)(checkpoint->heads * checkpoint->key_heads)) : 1;
-        double pairs = size * wide * largest_pair(&rotary, e, gq, gk);
-        double whole = amplitude * amplitude * (sqrt(size) * largest(e, gq) + bq) *
-                       (sqrt(size) * largest(e, gk) + bk);
-        double scale = fabs(checkpoint->layer[layer].scale);
-        out->value = szgi_above(scale * (bq == 0 && bk == 0 ? pairs : whole), 16);
-        if (unit > 0) {
-            double terms = rule == NORM_FULL ? size * (double)checkpoint->heads : size;
-            double least = szgi_round_least(size, unit), long_q = sqrt(size) * largest(e, gq) + bq;
-            double long_k = sqrt(size) * largest(e, gk) + bk;
-            out->value = out->value * szgi_round_normed(terms, size, true, unit) +
-                         scale * 2 * least * (wide * amplitude * (long_q + long_k) + least);
-            out->value = szgi_above(out->value, 16);
-        }
+        const normed_side q = {gq, bq}, k = {gk, bk};
+        out->value = bound_of_normed(checkpoint, layer, unit, &rotary, &q, &k);
         out->all = out->value;
         out->kind = BOUND_HEADS;
     }

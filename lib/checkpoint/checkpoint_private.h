@@ -12,9 +12,7 @@ typedef enum weight_layout {
     LAYOUT_FUSED_HEADS,  /* one tensor [heads 3 e, d]: q, k, v of each head in turn (GPT-NeoX) */
     LAYOUT_FUSED_BLOCKS, /* one tensor [(heads + 2 key_heads) e, d]: all q, all k, all v (Phi-3) */
     LAYOUT_FALCON,       /* one tensor: groups of q with k, v behind them, or as GPT-NeoX */
-    LAYOUT_FUSED_GROUPS, /* one tensor: the queries of each key head, it, and its values (InternLM
-                          * 2)
-                          */
+    LAYOUT_FUSED_GROUPS, /* one tensor: queries of a key head, that head, its values (InternLM 2) */
     LAYOUT_BIGCODE,      /* one tensor: as Phi-3 with one key head, or as GPT-NeoX */
     LAYOUT_CODEGEN,      /* one tensor of four parts, each [q, v, k] of a quarter of the heads */
     LAYOUT_GATED,  /* apart, where a query head's rows are e of q and e of a gate (Qwen3-Next) */
@@ -364,7 +362,7 @@ SZG_CHECK_RESULT szg_status szgi_config_check(szg_context *context,
                                               const szg_checkpoint *checkpoint,
                                               const char *const *set, int64_t count);
 
-/* ---- checkpoint.c ---- */
+/* ---- stack_choice.c ---- */
 
 /* Takes the family's stack of that name; where none is named, the first one that the file has. */
 SZG_CHECK_RESULT szg_status szgi_stack_choose(szg_context *context, szg_checkpoint *checkpoint,

@@ -77,7 +77,7 @@ static const char *prefix_there(const szg_checkpoint *checkpoint, const char *st
     return NULL;
 }
 
-/* Is a fused weight of a layout that is stored transposed in fact not so (nanoGPT)? */
+/* nanoGPT stores [3 d, d] under the names that GPT-2 has for [d, 3 d]. */
 static bool is_turned(const szg_checkpoint *checkpoint, const model_family *family,
                       const char *name) {
     const szgi_tensor *tensor = szgi_safetensors_find(checkpoint->tensors, name);

@@ -413,6 +413,31 @@ START_TEST(quantised_weights_are_named) {
 }
 END_TEST
 
+/* Lists that are as long as the number would be: only a list of the layers' kinds is counted. */
+START_TEST(a_list_where_a_number_belongs) {
+    static const struct {
+        const char *key, *sizes;
+    } cases[] = {{"num_attention_heads", "\"num_attention_heads\":[2,2],\"hidden_size\":8"},
+                 {"hidden_size", "\"num_attention_heads\":2,\"hidden_size\":[8,8,8,8,8,8,8,8]"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_model model;
+        szg_checkpoint *checkpoint;
+        char config[256];
+        model_open(&model);
+        model_add(&model, SZGI_DTYPE_F32, 8, 8, "model.layers.0.self_attn.q_proj.weight");
+        model_add(&model, SZGI_DTYPE_F32, 8, 8, "model.layers.0.self_attn.k_proj.weight");
+        snprintf(config, sizeof config,
+                 "{\"model_type\":\"llama\",\"num_hidden_layers\":1,\"num_key_value_heads\":2,"
+                 "\"rope_theta\":10000,%s}",
+                 cases[i].sizes);
+        model_write(&model, config);
+        ck_szg_fails(SZG_EDATA, cases[i].key,
+                     szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
+        model_close(&model);
+    }
+}
+END_TEST
+
 /* What stands where safetensors files are looked for has words of its own. */
 START_TEST(other_files_than_weights) {
     test_model model;
@@ -542,6 +567,7 @@ TEST_FILE("bad") {
     test_add(suite, "products_that_no_double_holds", products_that_no_double_holds);
     test_add(suite, "a_skipped_head_is_named", a_skipped_head_is_named);
     test_add(suite, "quantised_weights_are_named", quantised_weights_are_named);
+    test_add(suite, "a_list_where_a_number_belongs", a_list_where_a_number_belongs);
     test_add(suite, "other_files_than_weights", other_files_than_weights);
     test_add(suite, "norms_of_single_heads_are_noticed", norms_of_single_heads_are_noticed);
     test_add(suite, "an_adapter_is_noticed", an_adapter_is_noticed);

@@ -622,6 +622,9 @@ def check_bench():
            and heading[0] == "question" and line[0] == "---" and {row[1] for row in rows} == {"1", "all"}
            and all(len(row) in (3, 5) and min(row) > 0 for row in numbers), done.stdout + done.stderr)
     tap.ok("its usage", python(run, "0", SZEGO_LIBRARY=LIBRARY).returncode == 2)
+    done = python(run, "--only", "Monitor", "1", SZEGO_LIBRARY=LIBRARY)
+    tap.ok("a text that no question has", done.returncode == 2 and "--only Monitor: no question has" in done.stderr and
+           not done.stdout, done.stdout + done.stderr)
 
 
 INTERRUPTED = INTERRUPT + """

@@ -7,7 +7,7 @@ import sys
 import types
 import warnings
 
-from peer import EPS, PACKAGE, Tap, scratch, skip
+from peer import EPS, PACKAGE, package_test, scratch, skip
 
 sys.path.insert(0, PACKAGE)
 try:
@@ -19,13 +19,10 @@ except ImportError as error:
 from szego.columns import own_tables
 from szego.monitor import journal, monitor as module, observation
 
-os.environ["SZEGO"] = os.path.abspath(sys.argv[1])
-SEED = int(os.environ.get("SZG_TEST_SEED", "20261129"), 0)
-rng = np.random.default_rng(SEED)
+tap, refused, rng = package_test(szego.ArgumentError)
+SEED = int(rng.integers(2**31))
 torch.manual_seed(SEED)
 torch.set_num_threads(1)
-tap = Tap()
-print(f"# SZG_TEST_SEED={SEED}")
 
 
 def warned(call):
@@ -241,7 +238,7 @@ def check_table():
                               ("threshold", lambda: szego.Monitor(threshold=math.inf), ["threshold=inf", "above 0"]),
                               ("layers", lambda: szego.Monitor(layers=3), ["layers=3", "list"]),
                               ("a keyword", lambda: szego.Monitor(evry=3), ["did you mean every"])):
-        tap.refused(what, call, *words, kind=szego.ArgumentError)
+        refused(what, call, *words)
     q = torch.ones(1, 2, 4, 4)
     for what, arguments, words in (
             ("arrays", (np.ones((1, 2, 4, 4)), q), "q: a tensor of PyTorch"), ("axes", (q[0], q), "q: shape (2, 4, 4)"),
@@ -293,14 +290,13 @@ def check_folder():
         again.step(4)
         pass_by(again, 1)
         tap.ok("a training that went back", loaded(place)["step"].tolist() == [0, 0, 2, 2, 4, 4] and same(loaded(place), again.table))
-        tap.refused("other settings", lambda: szego.Monitor(every=3, folder=place), "every was 2 and is 3", kind=szego.ArgumentError)
+        refused("other settings", lambda: szego.Monitor(every=3, folder=place), "every was 2 and is 3")
         with open(os.path.join(place, "monitor.csv"), "rb+") as file:
             file.truncate(600)
-        tap.refused("lines that are missing", lambda: szego.Monitor(every=2, folder=place), "less than the 6 rows",
-                    kind=szego.DataError)
+        refused("lines that are missing", lambda: szego.Monitor(every=2, folder=place), "less than the 6 rows",
+                kind=szego.DataError)
         szego.spectrum("kms:rho=0.5", 4).save(os.path.join(folder, "other"))
-        tap.refused("another result", lambda: szego.Monitor(folder=os.path.join(folder, "other")), "not of a monitor",
-                    kind=szego.ArgumentError)
+        refused("another result", lambda: szego.Monitor(folder=os.path.join(folder, "other")), "not of a monitor")
 
 
 def check_disk():
@@ -425,7 +421,7 @@ def check_training():
         "of the monitor" in one for one in watch.table["seen"]) and len(watch.table["seen"]) == 3, f"{said} {watch.table['seen']}")
     tap.ok("and changes no training, whatever warnings do", plain[0] == seen[0] == strict[0])
     watch = szego.Monitor(every=2)
-    tap.refused("an exception of the training", lambda: train(watch, fails=3), "of the training", kind=RuntimeError)
+    refused("an exception of the training", lambda: train(watch, fails=3), "of the training", kind=RuntimeError)
     tap.ok("passes through", watch.steps == 2 and watch.table["step"].tolist() == [0, 0])
 
 

@@ -208,6 +208,7 @@ def check_figures():
         one.y.column for one in curves.SECTION.figures})
     tap.ok("words: columns of heads", set(typing.get_args(choices.HeadColumn)) == {
         one.value for one in toeplitzness.SECTION.figures if one.marks == plot.record.CELLS})
+    tap.ok("words: columns of the monitor", typing.get_args(choices.MonitorColumn) == tuple(plot.monitor_records.RECORDS))
     tap.ok("words: kernels", set(typing.get_args(choices.KernelKind)) == set(plot.positional_records.KERNELS))
 
 

@@ -3,10 +3,11 @@
 The calls are timed in turn in one process, and a ratio is the median over rounds of a call of each, so that what else
 the machine does meets all of them. Rows of one thread: szego's pool and OpenBLAS have one (OPENBLAS_NUM_THREADS=1).
 Rows of all threads: szego has one for each processor, OpenBLAS what it takes by itself. The certified range of a
-symbol, which NumPy and SciPy lack, is asked for in one row. SciPy's column is empty if SciPy is missing, or has no such call.
+symbol, which NumPy and SciPy lack, is asked for in one row. SciPy's column is empty if SciPy is missing, or has no such
+call.
 
-A second table, `--only monitor` alone, has what szego.Monitor costs a training in PyTorch, in
-processor time; it is left out without PyTorch.
+A second table, `--only monitor` alone, has what szego.Monitor costs a training in PyTorch, in processor time; it is
+left out without PyTorch.
 """
 import argparse
 import functools
@@ -157,16 +158,17 @@ def _rows(table: str, threads: Optional[int], repeats: int, only: str) -> Iterat
     return measure(threads, repeats, only)
 
 
-def _print(table: str, given: argparse.Namespace) -> None:
-    rows = (row for threads in (1, None) for row in _child(threads, given.repeats, given.only, table))
-    first = True
-    for row in rows:
-        if first:
+def _print(table: str, given: argparse.Namespace) -> bool:
+    """Whether the table has a row: without one its headings are left out too."""
+    found = False
+    for row in (row for threads in (1, None) for row in _child(threads, given.repeats, given.only, table)):
+        if not found:
             print(_line(HEADINGS[table], given.markdown))
             if given.markdown:
                 print(_line(["---", "---"] + ["---:"] * 5, True))
-        first = False
+        found = True
         print(_line(_cells(row), given.markdown), flush=True)
+    return found
 
 
 def _repeats(text: str) -> int:
@@ -180,7 +182,7 @@ def main(arguments: List[str]) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m szego.bench", description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("repeats", nargs="?", type=_repeats, default=200, help="rounds of a quick question (200)")
     parser.add_argument("--markdown", action="store_true", help="the table as docs/how-to/python.md has it")
-    parser.add_argument("--only", default="", metavar="TEXT", help="questions whose name has this text (all)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="questions whose name has this text, or monitor, the second table (all)")
     parser.add_argument("--rows", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--table", choices=list(HEADINGS), help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
@@ -188,9 +190,13 @@ def main(arguments: List[str]) -> int:
         for row in _rows(given.table, given.rows or None, given.repeats, given.only):
             print(json.dumps(row), flush=True)
         return 0
-    for table in [MONITOR] if given.only == MONITOR else HEADINGS if not given.only else [ARRAYS]:
-        _print(table, given)
-    return 0
+    asked = [MONITOR] if given.only == MONITOR else [ARRAYS] if given.only else list(HEADINGS)
+    printed = [_print(table, given) for table in asked]
+    if any(printed):
+        return 0
+    missing = "PyTorch is missing" if asked == [MONITOR] else "no question has this text in its name"
+    parser.error(f"--only {given.only}: {missing}")
+    return 2
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """What the columns of szego's tables are called, measured in and bound: as the schemas of the tables say it.
 
 The build writes the schemas to tables.json (lib/base/schema.h describes a column); judge/tables.json and
-monitor/tables.json are of the same form and describe the tables that this package itself writes. A column that no table has, of an earlier version for
-instance, is called by its name and has no unit."""
+monitor/tables.json are of the same form and describe the tables that this package itself writes. A column that no table
+has, of an earlier version for instance, is called by its name and has no unit."""
 import functools
 import json
 import os

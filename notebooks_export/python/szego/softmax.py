@@ -26,7 +26,7 @@ class LogitsStatistics(Framed, Shown):
     largest, smallest: of the logits that the mask leaves, before the soft cap; with their queries and keys.
     precision: "single" or "double", of the products of queries and keys; error: each logit is within it of the exact
         one. largest and smallest are products in double precision in either case.
-    weight_error: each entropy and share is within weight_error of itself, and (n + 8) 2**-51, of the exact one.
+    weight_error: each entropy and share x is within weight_error x + (n + 8) 2**-51 of the exact one.
     entropy_mean: of the attention weights of a query, in nats; entropy_normalised: divided by the logarithm of
         their number; entropy_min, entropy_max: over the queries with two weights or more.
     first_share: mean weight of token 0 over the queries after it; sink_share: of the declared sinks together,
@@ -78,7 +78,8 @@ def logits_statistics(q: ArrayLike, k: ArrayLike, spec: str, *, part: Part = "co
     heads all come back, or `head` alone. causal: query i sees keys 0 .. i. soft_cap: the
     softmax is of cap tanh(x / cap). sinks: tokens whose share is wanted. sink_logit: the learned logit of a sink
     that is no token. precision: "auto" multiplies queries and keys in single precision from 1,024 tokens on, where the
-    proved error of a logit is at most 0.001; "double" never does. Keys come in blocks (szg_statistics_compute), so that no n x n array is made.
+    proved error of a logit is at most 0.001; "double" never does. Keys come in blocks (szg_statistics_compute), so that
+    no n x n array is made.
     """
     which, unscaled = enum(layout.PARTS, "part", part), flag(unscaled, "unscaled")
     double = chosen(precision, "precision", Precision) == "double"
