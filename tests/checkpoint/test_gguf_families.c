@@ -172,6 +172,7 @@ static const conversion conversions[] = {
     {"falcon_h1", "falcon-h1", /* whose converter multiplies the rows of keys */
      .scale = {0.35355339059327373, 0.4 * 0.35355339059327373}, .roundoff = 0x1p-24,
      .keys = {BASE(1e11)}},
+    {"internlm2", "internlm2", .rows = PERMUTED, .keys = {BASE(1e6)}},
     {"exaone", "exaone", .keys = {BASE(1e6)}},
     {"dbrx", "dbrx", .keys = {BASE(5e5), NUM("attention.clamp_kqv", 0.8)}},
     {"paddleocr_vl_text", "paddleocr",
@@ -186,7 +187,6 @@ static const conversion conversions[] = {
               INT("rope.dimension_count_swa", 8), NUM("rope.freq_base_swa", 1e4)}},
     /* These have the attention of the class, and transformers has none of their own. */
     {"exaone_moe", "smallthinker", .layers = "1000", .keys = {BASE(1e6), WINDOW}},
-    {"mistral", "internlm2", .rows = PERMUTED, .keys = {BASE(1e4)}},
     {"mistral", "xverse", .rows = PERMUTED, .keys = {BASE(1e4)}},
     {"mistral", "arctic", .rows = PERMUTED, .keys = {BASE(1e4)}},
     {"mistral", "deepseek", .rows = PERMUTED, .keys = {BASE(1e4)}},
@@ -293,6 +293,8 @@ static const struct {
         {"attn.attention.k_proj.", "attn_k."},
         {"attn.attention.v_proj.", "attn_v."},
         {"attn.attention.out_proj.", "attn_output."},
+        {"attention.wo.", "attn_output."},
+        {"attention_norm.", "attn_norm."},
         {"norm.", "attn_norm."},
         {"input_layernorm.", "attn_norm."},
         {"operator_norm.", "attn_norm."},
@@ -413,6 +415,31 @@ static void put_tensor(gguf_file *file, const conversion *is, const shape_of *of
     free(single);
 }
 
+/* InternLM 2's wqkv [K, H/K + 2, e] as q, k and v, with neighbours in q and k. */
+static void put_groups(gguf_file *file, const shape_of *of, const szgi_tensor *tensor, int layer) {
+    static const char *const parts[] = {"attn_q", "attn_k", "attn_v"};
+    int64_t group = of->heads / of->key_heads, columns = tensor->shape[1], e = of->e;
+    double *value = read_all(tensor);
+    float *part = calloc((size_t)tensor->count, sizeof *part);
+    ck_assert_ptr_nonnull(part);
+    for (int p = 0; p < 3; p++) {
+        const int64_t shape[] = {(p ? of->key_heads : of->heads) * e, columns};
+        char name[64];
+        for (int64_t row = 0; row < shape[0]; row++) {
+            int64_t head = row / e, r = row % e;
+            int64_t from =
+                p ? head * (group + 2) + group + p - 1 : head / group * (group + 2) + head % group;
+            from = from * e + (p < 2 ? r % 2 * (e / 2) + r / 2 : r);
+            for (int64_t j = 0; j < columns; j++)
+                part[row * columns + j] = (float)value[from * columns + j];
+        }
+        snprintf(name, sizeof name, "blk.%d.%s.weight", layer, parts[p]);
+        gguf_tensor(file, name, 0, 2, shape, part, (size_t)(shape[0] * columns) * sizeof *part);
+    }
+    free(value);
+    free(part);
+}
+
 /* kv_b_proj [H (nope + v), rank] as k_b [H, rank, nope] and v_b [H, v, rank]. */
 static void put_split(gguf_file *file, const shape_of *of, const szgi_tensor *tensor, int layer) {
     int64_t rank = tensor->shape[1], both = of->nope + of->value;
@@ -499,6 +526,8 @@ static void convert(gguf_file *file, const conversion *is, const szg_checkpoint 
                 continue;
             if (is->split && strstr(tensor->name, "kv_b_proj."))
                 put_split(file, &of, tensor, layer);
+            else if (strstr(tensor->name, "attention.wqkv."))
+                put_groups(file, &of, tensor, layer);
             else if (!rename_tensor(tensor->name, layer, name, sizeof name))
                 continue;
             else if (is->by_head && tensor->count == of.e)
