@@ -16,11 +16,12 @@ import numpy as np
 NEWER = ["cohere2moe", "deepseek32", "deepseek4", "dflash", "eagle3", "gemma4-assistant", "hy_v3", "laguna", "mellum",
          "talkie"]
 # llama_model_rope_type: two neighbours rotate. In all others the halves of a head do, or nothing does. GPT-J has
-# no code there, and its own pairs are neighbours.
+# no code there, and its own pairs are neighbours. DeepSeek-OCR is there, and its graph rotates halves.
 NEIGHBOURS = set("""llama llada llama4 deci baichuan internlm2 minicpm xverse command-r cohere2 cohere2moe olmo
 arctic deepseek deepseek2 deepseek32 plm chatglm granite granitemoe granitehybrid chameleon bailingmoe neo-bert
 smollm3 arcee ernie4_5 ernie4_5-moe mistral3 mistral4 llama-embed maincoder glm-dsa glm4 gptj""".split())
 TWO_KINDS = {"gemma4", "laguna", "mimo2", "step35"}  # layers that slide are a stack, and the others
+COUNTED = {"afmoe", "smallthinker"}  # every fourth layer does not rotate, whatever the key says
 UNROTATED = set("""kimi-linear gpt2 mpt refact bloom jamba t5 t5encoder jais nemotron_h nemotron_h_moe bert
 starcoder""".split())
 GATED = {"qwen3next", "qwen35", "qwen35moe"}
@@ -126,17 +127,20 @@ class Model:
             if self.name in TWO_KINDS:
                 values[key] = [self.counts(layer)[place] for layer in range(self.layers)]
         if self.name == "kimi-linear":
-            values["attention.head_count_kv"] = [0, HEADS]
+            values["attention.head_count_kv"] = [0, 1]  # keys are compressed
             values["attention.key_length_mla"], values["attention.value_length_mla"] = SIZE, VALUE
+        if self.name == "deepseek2-ocr":
+            values["rope.dimension_count"] = 0  # qk_rope_head_dim of its configuration
         for key, value in values.items():
             add = self.writer.add_array if isinstance(value, list) else self.writer.add_uint32
             add(f"{self.name}.{key}", value)
         self.writer.add_float32(f"{self.name}.rope.freq_base", 1e4)
-        self.writer.add_array(f"{self.name}.attention.sliding_window_pattern",
-                              [layer % 2 == 0 for layer in range(self.layers)])
+        if self.name not in COUNTED:
+            self.writer.add_array(f"{self.name}.attention.sliding_window_pattern",
+                                  [layer % 2 == 0 for layer in range(self.layers)])
         if self.name.startswith("granite"):
             self.writer.add_float32(f"{self.name}.attention.scale", 0.25)
-        if self.name == "mpt":
+        if self.name in ("mpt", "jais"):
             self.writer.add_float32(f"{self.name}.attention.max_alibi_bias", 8)
 
     def write(self):

@@ -210,7 +210,12 @@ static szg_status translate_temperature(gguf_translation *own) {
         own->family->temperature = TEMPERATURE_KEYS;
     } else {
         own->family->temperature = TEMPERATURE_NONE;
-        return SZG_OK;
+        return architecture->output_scale != 0 && szgi_gguf_has(own, length_key)
+                   ? szgi_text_append(own->context, &own->checkpoint->note,
+                                      "logits grow with the position (%s): left out, as in "
+                                      "llama.cpp",
+                                      length_key)
+                   : SZG_OK;
     }
     SZG_TRY(szgi_gguf_put_real(own, "attn_scale", scale));
     return szgi_gguf_put_real(own, "floor_scale", length);
@@ -259,6 +264,8 @@ static szg_status translate_alibi(gguf_translation *own, const gguf_sizes *sizes
     if (own->family->skips == SKIP_ALIBI)
         own->family->skips = SKIP_NONE;
     SZG_TRY(szgi_gguf_switch(own, key, &value));
+    if (own->architecture->alibi_key && value == 0)
+        return szgi_gguf_require(own, key);
     if (value > 0)
         SZG_TRY(szgi_gguf_put_real(own, "alibi_bias_max", value));
     if (can)
@@ -381,6 +388,9 @@ static void name_weights(const szg_checkpoint *checkpoint, const gguf_architectu
     family->query_norm = "attn_q_norm.weight";
     family->key_norm = "attn_k_norm.weight";
     family->gain_plus_one = false; /* the converter adds it */
+    family->input_name = NULL;     /* the rule below has it */
+    family->others = NULL;         /* keys tell which layers have attention */
+    family->equal_heads = NULL;
     family->input = szgi_fold_rule_of_gguf(family->input);
     if (family->norm == NORM_EACH)
         family->norm = NORM_LAYER; /* the gains of all heads are one tensor */

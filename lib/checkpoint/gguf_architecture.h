@@ -30,12 +30,20 @@ typedef enum stacks_rule {
     STACKS_SCALED, /* rope.scaling acts on full layers alone (Laguna) */
 } stacks_rule;
 
+/* What keys say of the rotation that llama.cpp's code does not use. */
+typedef enum rotation_rule {
+    ROTATION_KEYS,  /* nothing */
+    ROTATION_WHOLE, /* rope.dimension_count: whole heads rotate */
+    ROTATION_PLAIN, /* that, rope.scaling and the window; the base is 10000 */
+} rotation_rule;
+
 typedef struct gguf_architecture {
     const char *name, *model_type; /* the family with the same scale, positions and layers */
     szgi_pairing pairing; /* as converted: the rows of LLaMA's q and k are permuted for it */
     sliding_rule sliding;
-    int pattern;        /* every so many layers one does not slide, where no key says so */
-    bool whole_first;   /* that is the first of them; else the last */
+    int pattern;      /* every so many layers one does not slide, where no key says so */
+    bool whole_first; /* that is the first of them; else the last */
+    bool counted;     /* layers that do not rotate are those of `pattern`, whatever the key says */
     int sliding_layers; /* of so many layers some slide though no key says so (EXAONE 4) */
     int own_keys;   /* layers from this one on use earlier keys, where no key says so (Gemma 3n) */
     int unrotated;  /* every so many layers one does not rotate; 0: all do */
@@ -62,7 +70,10 @@ typedef struct gguf_architecture {
     bool proportional;  /* layers of full attention rotate the pairs whose divisor is 1 alone */
     const char *note;   /* what is to be said of every file; NULL: nothing */
     bool whole_ramp;    /* YaRN's ramp does not end at whole pairs */
-    bool alibi;         /* ALiBi, whatever the keys say */
+    double beta_fast;   /* YaRN's, where no key says so; 0: 32, as everywhere */
+    rotation_rule rotation;
+    bool alibi;     /* ALiBi, whatever the keys say */
+    bool alibi_key; /* and attention.max_alibi_bias must be there: without it, there is none */
     multiplier_rule multiplier;
     /* What grows with the position: its factor and length where no key says so (Llama 4), or where
      * attention.temperature_length is (0: the key decides whether it acts). */

@@ -29,6 +29,11 @@ static szg_status put_kinds(gguf_translation *own, int64_t layers, const char *k
 
 static const char pattern_key[] = "attention.sliding_window_pattern";
 
+/* Where every so many layers one does not. */
+static bool slides_by(const gguf_architecture *architecture, int64_t layer, int64_t pattern) {
+    return (architecture->whole_first ? layer : layer + 1) % pattern != 0;
+}
+
 /* By the pattern: a list of flags, or every so many layers. */
 static szg_status sliding_kind(gguf_translation *own, int64_t layer, const char **out) {
     szgi_json_value value = szgi_gguf_value(own, pattern_key);
@@ -45,7 +50,7 @@ static szg_status sliding_kind(gguf_translation *own, int64_t layer, const char 
         return szgi_gguf_require(own, pattern_key);
     } else {
         SZG_TRY(szgi_gguf_integer_or(own, pattern_key, own->architecture->pattern, &pattern));
-        slides = own->architecture->whole_first ? layer % pattern != 0 : (layer + 1) % pattern != 0;
+        slides = slides_by(own->architecture, layer, pattern);
     }
     *out = slides ? "sliding_attention" : "full_attention";
     return SZG_OK;
@@ -94,6 +99,22 @@ szg_status szgi_gguf_kinds(gguf_translation *own, const gguf_sizes *sizes) {
 
 szg_status szgi_gguf_sliding_kinds(gguf_translation *own, int64_t layers) {
     return put_kinds(own, layers, pattern_key, sliding_kind);
+}
+
+szg_status szgi_gguf_check_counted(gguf_translation *own, int64_t layers) {
+    const gguf_architecture *architecture = own->architecture;
+    const char *kind = NULL;
+    for (int64_t i = 0; i < layers; i++) {
+        bool rotates = slides_by(architecture, i, architecture->pattern);
+        SZG_TRY(sliding_kind(own, i, &kind));
+        if (rotates != (strcmp(kind, "sliding_attention") == 0))
+            return szgi_json_fail(own->context, szgi_gguf_value(own, pattern_key),
+                                  "makes layer %" PRId64 " one of '%s', and llama.cpp %s it: in "
+                                  "'%s' one of every %d layers does not rotate, whatever slides",
+                                  i, kind, rotates ? "rotates" : "does not rotate",
+                                  architecture->name, architecture->pattern);
+    }
+    return SZG_OK;
 }
 
 szg_status szgi_gguf_skips(gguf_translation *own, int64_t layers) {

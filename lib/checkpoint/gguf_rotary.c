@@ -19,6 +19,8 @@ static szg_status translate_sliding(gguf_translation *own, const gguf_sizes *siz
     int64_t window = architecture->sliding_layers == sizes->layers;
     double local;
     own->family->bases = BASE_ONE;
+    if (architecture->rotation == ROTATION_PLAIN)
+        return SZG_OK;
     if (szgi_gguf_has(own, "attention.sliding_window"))
         SZG_TRY(szgi_json_as_integer(own->context, szgi_gguf_value(own, "attention.sliding_window"),
                                      &window));
@@ -41,6 +43,8 @@ static szg_status translate_sliding(gguf_translation *own, const gguf_sizes *siz
     }
     own->family->scaled_if_full = rule == SLIDING_UNSCALED;
     SZG_TRY(szgi_gguf_sliding_kinds(own, sizes->layers));
+    if (architecture->counted)
+        SZG_TRY(szgi_gguf_check_counted(own, sizes->layers));
     if (architecture->dense_rotates) {
         own->family->skips = SKIP_LISTED;
         SZG_TRY(szgi_gguf_skips(own, sizes->layers));
@@ -69,13 +73,16 @@ static szg_status stretch_base(gguf_translation *own, int64_t rotary, double *ba
 static szg_status translate_base(gguf_translation *own, const gguf_sizes *sizes, int64_t rotary) {
     double base;
     char key[GGUF_KEY];
-    SZG_TRY(szgi_gguf_positive_or(own, "rope.freq_base", default_base, &base));
-    SZG_TRY(szgi_gguf_positive_or(own, szgi_gguf_of_stack(own->family, "rope.freq_base", key), base,
-                                  &base));
-    if (!szgi_gguf_has(own, "rope.freq_base"))
+    szgi_gguf_of_stack(own->family, "rope.freq_base", key);
+    if (own->architecture->stacks == STACKS_SCALED && !szgi_gguf_has(own, key))
+        snprintf(key, sizeof key, "rope.freq_base");
+    SZG_TRY(szgi_gguf_positive_or(own, key, default_base, &base));
+    if (!szgi_gguf_has(own, key))
         SZG_TRY(szgi_text_append(own->context, &own->checkpoint->note,
-                                 "the file has no %s.rope.freq_base: llama.cpp's 10000 is taken",
-                                 own->architecture->name));
+                                 "the file has no %s.%s: llama.cpp's 10000 is taken",
+                                 own->architecture->name, key));
+    if (own->architecture->rotation == ROTATION_PLAIN && base != default_base)
+        return szgi_gguf_refuse(own, key);
     own->family->fixed_base = 0;
     SZG_TRY(stretch_base(own, rotary, &base));
     SZG_TRY(szgi_gguf_put_real(own, "rope_theta", base));
@@ -122,10 +129,11 @@ static szg_status put_amplitude(gguf_translation *own, szgi_json *scaling, doubl
 
 static szg_status put_yarn(gguf_translation *own, szgi_json *scaling, double factor,
                            double amplitude) {
-    static const struct {
+    const struct {
         const char *key, *name;
-    } optional[] = {{"rope.scaling.yarn_beta_fast", "beta_fast"},
-                    {"rope.scaling.yarn_beta_slow", "beta_slow"}};
+        double otherwise; /* 0: as everywhere */
+    } optional[] = {{"rope.scaling.yarn_beta_fast", "beta_fast", own->architecture->beta_fast},
+                    {"rope.scaling.yarn_beta_slow", "beta_slow", 0}};
     static const char *const unknown[] = {"rope.scaling.yarn_ext_factor",
                                           "rope.scaling.yarn_attn_factor"};
     int64_t original;
@@ -139,13 +147,16 @@ static szg_status put_yarn(gguf_translation *own, szgi_json *scaling, double fac
     SZG_TRY(
         szgi_json_add_integer(own->context, scaling, "original_max_position_embeddings", original));
     for (size_t i = 0; i < sizeof optional / sizeof *optional; i++) {
-        if (!szgi_gguf_has(own, optional[i].key))
-            continue;
-        SZG_TRY(szgi_gguf_positive_or(own, optional[i].key, 0, &value));
-        SZG_TRY(szgi_json_add_real(own->context, scaling, optional[i].name, value));
+        SZG_TRY(szgi_gguf_positive_or(own, optional[i].key, optional[i].otherwise, &value));
+        if (value != 0)
+            SZG_TRY(szgi_json_add_real(own->context, scaling, optional[i].name, value));
     }
-    if (own->architecture->whole_ramp)
+    if (own->architecture->whole_ramp) {
         SZG_TRY(szgi_json_add_boolean(own->context, scaling, "truncate", false));
+        SZG_TRY(szgi_text_append(own->context, &own->checkpoint->note,
+                                 "YaRN's ramp ends between pairs, as the model was trained; "
+                                 "llama.cpp rounds its ends to pairs"));
+    }
     return put_amplitude(own, scaling, factor, amplitude);
 }
 
@@ -215,7 +226,13 @@ static szg_status translate_sections(gguf_translation *own) {
     }
     own->checkpoint->sections = sections;
     own->checkpoint->sections_key = key;
-    return SZG_OK;
+    pairs = 0;
+    if (szgi_json_count(sections) > 3)
+        SZG_TRY(szgi_json_as_integer(own->context, szgi_json_element(sections, 3), &pairs));
+    return pairs > 0 ? szgi_text_append(own->context, &own->checkpoint->note,
+                                        "llama.cpp gives text the position 0 in the fourth "
+                                        "section of rotary pairs; here it has one position in all")
+                     : SZG_OK;
 }
 
 /* Divisors of 1, and then of 10^30, which leave a pair as it is: "proportional" in transformers. */
@@ -271,9 +288,23 @@ static szg_status translate_switch(gguf_translation *own, bool *rotates) {
                               *rotates ? "rope" : "none");
 }
 
+/* How many dimensions of a head rotate. */
+static szg_status rotated_part(gguf_translation *own, const gguf_sizes *sizes, int64_t *out) {
+    static const char key[] = "rope.dimension_count";
+    char by_stack[GGUF_KEY];
+    *out = sizes->head;
+    if (own->architecture->rotation != ROTATION_KEYS)
+        return SZG_OK;
+    SZG_TRY(szgi_gguf_integer_or(own, key, sizes->head, out));
+    szgi_gguf_of_stack(own->family, key, by_stack);
+    SZG_TRY(szgi_gguf_integer_or(own, by_stack, *out, out));
+    if (own->architecture->stacks == STACKS_HALVED && !szgi_gguf_is_sliding(own->family))
+        *out /= 2;
+    return SZG_OK;
+}
+
 szg_status szgi_gguf_rotary(gguf_translation *own, const gguf_sizes *sizes) {
     int64_t rotary;
-    char key[GGUF_KEY];
     bool rotates;
     own->family->pairing = own->architecture->pairing;
     own->family->interleave = NULL;
@@ -285,11 +316,7 @@ szg_status szgi_gguf_rotary(gguf_translation *own, const gguf_sizes *sizes) {
         SZG_TRY(translate_proportional(own, sizes));
         return translate_base(own, sizes, sizes->head);
     }
-    SZG_TRY(szgi_gguf_integer_or(own, "rope.dimension_count", sizes->head, &rotary));
-    szgi_gguf_of_stack(own->family, "rope.dimension_count", key);
-    SZG_TRY(szgi_gguf_integer_or(own, key, rotary, &rotary));
-    if (own->architecture->stacks == STACKS_HALVED && !szgi_gguf_is_sliding(own->family))
-        rotary /= 2;
+    SZG_TRY(rotated_part(own, sizes, &rotary));
     if (own->family->layout != LAYOUT_LATENT) {
         own->family->partial = PARTIAL_DIM;
         SZG_TRY(szgi_gguf_put_integer(own, "rotary_dim", rotary));
@@ -297,5 +324,5 @@ szg_status szgi_gguf_rotary(gguf_translation *own, const gguf_sizes *sizes) {
     if (own->architecture->unrotated > 0)
         SZG_TRY(szgi_gguf_put_integer(own, "no_rope_layer_interval", own->architecture->unrotated));
     SZG_TRY(translate_base(own, sizes, rotary));
-    return translate_scaling(own);
+    return own->architecture->rotation == ROTATION_PLAIN ? SZG_OK : translate_scaling(own);
 }

@@ -56,6 +56,9 @@ SZG_CHECK_RESULT szg_status szgi_gguf_kinds(gguf_translation *own, const gguf_si
 SZG_CHECK_RESULT szg_status szgi_gguf_sliding_kinds(gguf_translation *own, int64_t layers);
 /* Which layers rotate: those that slide, and the leading dense ones. */
 SZG_CHECK_RESULT szg_status szgi_gguf_skips(gguf_translation *own, int64_t layers);
+/* Layers that do not rotate are counted: those that the key says not to slide are the same, or the
+ * file is refused. */
+SZG_CHECK_RESULT szg_status szgi_gguf_check_counted(gguf_translation *own, int64_t layers);
 /* Is the layer one of the stack's? */
 SZG_CHECK_RESULT szg_status szgi_gguf_in_stack(gguf_translation *own, int64_t layer, bool *out);
 

@@ -164,28 +164,47 @@ static const conversion conversions[] = {
     {"granitemoehybrid-nope", "granitehybrid", .rows = PERMUTED, .scale = {0.3F, 0.3},
      .keys = {NUM("attention.scale", 0.3), NO("rope.scaling.finetuned"),
               PER_LAYER("attention.head_count_kv", "02")}},
-    /* These have the attention of the class, but for the scale of the second. */
-    {"exaone_moe", "afmoe",
-     .keys = {BASE(1e6), WINDOW, INT("attention.sliding_window_pattern", 2)}},
-    {"exaone_moe", "afmoe", .layers = "0001", .keys = {BASE(1e6), WINDOW}},
-    {"granitemoehybrid-nope", "jamba", .scale = {0.5, 0.3},
-     .keys = {PER_LAYER("attention.head_count_kv", "02")}},
-    {"granitemoehybrid-nope", "nemotron_h", .scale = {0.5, 0.3},
-     .keys = {PER_LAYER("attention.head_count_kv", "02")}},
-    {"exaone_moe", "smallthinker", .keys = {BASE(1e6), WINDOW, SLIDING("10")}},
+    {"afmoe", "afmoe", .layers = "0001", .keys = {BASE(1e4), WINDOW}},
+    {"afmoe", "afmoe", .layers = "00010001", .keys = {BASE(1e4), WINDOW, SLIDING("11101110")}},
+    {"jamba", "jamba", .keys = {PER_LAYER("attention.head_count_kv", "02")}},
+    {"nemotron_h", "nemotron_h", .keys = {PER_LAYER("attention.head_count_kv", "02")}},
+    {"nemotron_h", "nemotron_h_moe", .keys = {PER_LAYER("attention.head_count_kv", "02")}},
+    {"falcon_h1", "falcon-h1", /* whose converter multiplies the rows of keys */
+     .scale = {0.35355339059327373, 0.4 * 0.35355339059327373}, .roundoff = 0x1p-24,
+     .keys = {BASE(1e11)}},
+    {"internlm2", "internlm2", .rows = PERMUTED, .keys = {BASE(1e6)}},
+    {"exaone", "exaone", .keys = {BASE(1e6)}},
+    {"dbrx", "dbrx", .keys = {BASE(5e5), NUM("attention.clamp_kqv", 0.8)}},
+    {"paddleocr_vl_text", "paddleocr",
+     .keys = {BASE(5e5), PER_LAYER("rope.dimension_sections", "1120")}},
+    {"jina_embeddings_v3", "jina-bert-v3", .keys = {BASE(2e4)}},
+    {"sarvam_moe", "bailingmoe2", .keys = {BASE(1e4)}},
+    {"laguna", "laguna", .kind = "full",
+     .keys = {BASE(5e5), WINDOW, SLIDING("10"), INT("rope.dimension_count", 4),
+              INT("rope.dimension_count_swa", 8), NUM("rope.freq_base_swa", 1e4)}},
+    {"laguna", "laguna", .kind = "sliding",
+     .keys = {BASE(5e5), WINDOW, SLIDING("10"), INT("rope.dimension_count", 4),
+              INT("rope.dimension_count_swa", 8), NUM("rope.freq_base_swa", 1e4)}},
+    /* These have the attention of the class, and transformers has none of their own. */
     {"exaone_moe", "smallthinker", .layers = "1000", .keys = {BASE(1e6), WINDOW}},
-    {"mistral", "internlm2", .rows = PERMUTED, .keys = {BASE(1e4)}},
+    {"mistral", "xverse", .rows = PERMUTED, .keys = {BASE(1e4)}},
+    {"mistral", "arctic", .rows = PERMUTED, .keys = {BASE(1e4)}},
+    {"mistral", "deepseek", .rows = PERMUTED, .keys = {BASE(1e4)}},
+    {"mistral", "bailingmoe", .rows = PERMUTED, .keys = {BASE(1e4)}},
+    {"mistral", "pangu-embedded", .keys = {BASE(1e4)}},
+    {"mistral", "plamo", .keys = {BASE(1e4), INT("rope.dimension_count", 2)}},
+    {"mistral", "cogvlm", .keys = {INT("rope.dimension_count", 2), YARN_KEYS}},
+    {"qwen3", "grovemoe", .keys = {BASE(1e6)}},
+    {"qwen3", "rnd1", .keys = {BASE(1e6), NO("attention.causal")}},
+    {"qwen3", "llada-moe", .keys = {BASE(1e6), NO("attention.causal")}},
     {"mistral", "minicpm", .rows = PERMUTED, .keys = {BASE(1e4)}},
     {"mistral", "deci", .rows = PERMUTED,
      .keys = {BASE(1e4), PER_LAYER("attention.head_count_kv", "22"),
               PER_LAYER("attention.head_count", "44")}},
     {"mistral", "baichuan", .layers = SIXTEEN("01"), .rows = PERMUTED, .keys = {BASE(1e4)}},
     {"mistral", "llada", .rows = PERMUTED, .keys = {BASE(1e4), NO("attention.causal")}},
-    {"mistral", "exaone", .keys = {BASE(1e4)}},
     {"mistral", "qwen", .keys = {BASE(1e4)}},
-    {"mistral", "deepseek2-ocr", .keys = {BASE(1e4)}},
-    {"mistral", "falcon-h1", .keys = {BASE(1e4)}},
-    {"mistral", "paddleocr", .keys = {BASE(1e4), PER_LAYER("rope.dimension_sections", "1100")}},
+    {"mistral", "deepseek2-ocr", .keys = {BASE(1e4), INT("rope.dimension_count", 0), WINDOW}},
     {"qwen2", "dream", .keys = {BASE(1e6), YARN_KEYS}},
     {"qwen3", "laguna", .kind = "full", .keys = {BASE(1e6), WINDOW, SLIDING("10")}},
     {"qwen3", "laguna", .kind = "sliding",
@@ -194,18 +213,19 @@ static const conversion conversions[] = {
     {"qwen3", "step35", .kind = "full",
      .keys = {BASE(1e6), WINDOW, SLIDING("10"), INT("rope.dimension_count", 16)}},
     {"qwen3", "step35", .kind = "sliding",
-     .keys = {BASE(1e6), WINDOW, SLIDING("10"), INT("rope.dimension_count", 8)}},
+     .keys = {BASE(5e5), NUM("rope.freq_base_swa", 1e6), WINDOW, SLIDING("10"),
+              INT("rope.dimension_count", 8)}},
+    {"mistral", "mimo2", .kind = "sliding", .keys = {BASE(5e5), WINDOW, SLIDING("10")}},
     {"mistral", "mimo2", .kind = "sliding",
      .keys = {BASE(5e5), NUM("rope.freq_base_swa", 1e4), WINDOW, SLIDING("10"),
               NUM("attention.value_scale", 0.5)}},
     {"cohere2", "cohere2moe",
      .keys = {BASE(5e4), WINDOW, SLIDING("10"), INT("leading_dense_block_count", 1)}},
     {"eurobert", "llama-embed", .rows = PERMUTED, .keys = {BASE(2.5e5)}},
-    {"nomic_bert", "jina-bert-v3", .keys = {BASE(1e3)}},
     {"bloom", "jais", .rows = HEADS_FUSED, .scale = {0.25, 0.5},
      .keys = {NUM("attention.max_alibi_bias", 8)}},
     {"starcoder2", "codeshell", .keys = {BASE(1e5)}},
-    {"starcoder2", "dbrx", .keys = {BASE(1e5)}},
+    {"starcoder2", "orion", .keys = {BASE(1e5)}},
     {"hunyuan_v1_dense", "maincoder", .rows = PERMUTED, .keys = {BASE(1e4)}},
     {"hunyuan_v1_dense", "hunyuan_vl", .keys = {BASE(1e4)}},
     {"qwen3", "bailingmoe2", .keys = {BASE(1e6)}},
@@ -234,6 +254,8 @@ static const struct {
         {"self_attn.k_norm.", "attn_k_norm."},
         {"self_attn.v_proj.", "attn_v."},
         {"self_attn.o_proj.", "attn_output."},
+        {"self_attn.gate_proj.", "attn_gate."},
+        {"self_attn.g_proj.", "attn_gate."},
         {"self_attn.out_proj.", "attn_output."},
         {"self_attn.attn_sub_norm.", "attn_sub_norm."},
         {"self_attention.dense.", "attn_output."},
@@ -256,6 +278,24 @@ static const struct {
         {"attention.query_key_value.", "attn_qkv."},
         {"attn.Wqkv.", "attn_qkv."},
         {"attn.c_attn.", "attn_qkv."},
+        {"attention.query_layernorm.", "attn_q_norm."},
+        {"attention.key_layernorm.", "attn_k_norm."},
+        {"mixer.q_proj.", "attn_q."},
+        {"mixer.k_proj.", "attn_k."},
+        {"mixer.v_proj.", "attn_v."},
+        {"mixer.o_proj.", "attn_output."},
+        {"mixer.Wqkv.", "attn_qkv."},
+        {"mixer.out_proj.", "attn_output."},
+        {"norm_attn_norm.attn.Wqkv.", "attn_qkv."},
+        {"norm_attn_norm.attn.out_proj.", "attn_output."},
+        {"norm_attn_norm.norm_1.", "attn_norm."},
+        {"attn.attention.q_proj.", "attn_q."},
+        {"attn.attention.k_proj.", "attn_k."},
+        {"attn.attention.v_proj.", "attn_v."},
+        {"attn.attention.out_proj.", "attn_output."},
+        {"attention.wo.", "attn_output."},
+        {"attention_norm.", "attn_norm."},
+        {"norm.", "attn_norm."},
         {"input_layernorm.", "attn_norm."},
         {"operator_norm.", "attn_norm."},
         {"attention_layernorm.", "attn_norm."},
@@ -375,6 +415,31 @@ static void put_tensor(gguf_file *file, const conversion *is, const shape_of *of
     free(single);
 }
 
+/* InternLM 2's wqkv [K, H/K + 2, e] as q, k and v, with neighbours in q and k. */
+static void put_groups(gguf_file *file, const shape_of *of, const szgi_tensor *tensor, int layer) {
+    static const char *const parts[] = {"attn_q", "attn_k", "attn_v"};
+    int64_t group = of->heads / of->key_heads, columns = tensor->shape[1], e = of->e;
+    double *value = read_all(tensor);
+    float *part = calloc((size_t)tensor->count, sizeof *part);
+    ck_assert_ptr_nonnull(part);
+    for (int p = 0; p < 3; p++) {
+        const int64_t shape[] = {(p ? of->key_heads : of->heads) * e, columns};
+        char name[64];
+        for (int64_t row = 0; row < shape[0]; row++) {
+            int64_t head = row / e, r = row % e;
+            int64_t from =
+                p ? head * (group + 2) + group + p - 1 : head / group * (group + 2) + head % group;
+            from = from * e + (p < 2 ? r % 2 * (e / 2) + r / 2 : r);
+            for (int64_t j = 0; j < columns; j++)
+                part[row * columns + j] = (float)value[from * columns + j];
+        }
+        snprintf(name, sizeof name, "blk.%d.%s.weight", layer, parts[p]);
+        gguf_tensor(file, name, 0, 2, shape, part, (size_t)(shape[0] * columns) * sizeof *part);
+    }
+    free(value);
+    free(part);
+}
+
 /* kv_b_proj [H (nope + v), rank] as k_b [H, rank, nope] and v_b [H, v, rank]. */
 static void put_split(gguf_file *file, const shape_of *of, const szgi_tensor *tensor, int layer) {
     int64_t rank = tensor->shape[1], both = of->nope + of->value;
@@ -461,6 +526,8 @@ static void convert(gguf_file *file, const conversion *is, const szg_checkpoint 
                 continue;
             if (is->split && strstr(tensor->name, "kv_b_proj."))
                 put_split(file, &of, tensor, layer);
+            else if (strstr(tensor->name, "attention.wqkv."))
+                put_groups(file, &of, tensor, layer);
             else if (!rename_tensor(tensor->name, layer, name, sizeof name))
                 continue;
             else if (is->by_head && tensor->count == of.e)

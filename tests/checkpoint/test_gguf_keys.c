@@ -1,6 +1,7 @@
 /* Keys of GGUF files: bad ones are named, frequencies follow the tensors that divide them, and no
  * other configuration counts. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "checkpoint/checkpoint_private.h"
@@ -55,27 +56,36 @@ START_TEST(divisors_of_frequencies_are_followed) {
 }
 END_TEST
 
-/* YaRN as gpt-oss was trained with it: the ramp between kept and divided frequencies begins and
- * ends between pairs (Peng et al. 2023, without rounding). In other architectures it ends at pairs.
- */
-START_TEST(ramp_of_gpt_oss_is_not_rounded) {
+/* YaRN as gpt-oss and PLaMo 3 were trained with it: the ramp between kept and divided frequencies
+ * begins and ends between pairs (Peng et al. 2023, without rounding). In other architectures it
+ * ends at pairs. Grok's begins where a pair turns 8 times, and others' where it turns 32 times. */
+START_TEST(ramps_are_rounded_but_in_two_architectures) {
     static const key_value keys[] = {TXT("rope.scaling.type", "yarn"),
                                      NUM("rope.scaling.factor", 4), INT("context_length", 4096)};
-    static const char *const architectures[] = {"gpt-oss", "qwen2"};
-    for (int i = 0; i < 2; i++) {
+    static const struct {
+        const char *name;
+        bool rounded;
+        double fast;
+    } architectures[] = {
+        {"gpt-oss", false, 32}, {"plamo3", false, 32}, {"qwen2", true, 32}, {"grok", true, 8}};
+    for (int i = 0; i < 4; i++) {
+        bool rounded = architectures[i].rounded;
         test_model model;
         gguf_file file;
         szg_checkpoint *checkpoint;
         szgi_rotary rotary;
-        fill_small(&file, &model, architectures[i]);
+        fill_small(&file, &model, architectures[i].name);
         for (size_t j = 0; j < sizeof keys / sizeof *keys; j++)
-            put_key(&file, architectures[i], &keys[j]);
+            put_key(&file, architectures[i].name, &keys[j]);
         ck_szg_ok(open_file(&file, &checkpoint));
+        ck_assert_int_eq(strstr(szg_checkpoint_describe(checkpoint).note,
+                                "llama.cpp rounds its ends to pairs") != NULL,
+                         !rounded);
         ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
-        double low = 3 * log(4096 / (32 * 2 * acos(-1))) / log(10000);
+        double low = 3 * log(4096 / (architectures[i].fast * 2 * acos(-1))) / log(10000);
         double high = 3 * log(4096 / (2 * acos(-1))) / log(10000);
-        low = i ? floor(low) : low;
-        high = i ? ceil(high) : high;
+        low = rounded ? floor(low) : low;
+        high = rounded ? ceil(high) : high;
         for (int t = 0; t < 3; t++) {
             double ramp = fmin(1, fmax(0, (t - low) / (high - low)));
             double want = pow(10000, -2.0 * t / 6) * (1 - ramp + ramp / 4);
@@ -84,6 +94,101 @@ START_TEST(ramp_of_gpt_oss_is_not_rounded) {
             ck_close(rotary.theta[t], want, 10 * gamma_of(2 * log(10000) + 40) * want);
         }
         ck_close(rotary.amplitude, 0.1 * log(4) + 1, gamma_of(4));
+        szg_checkpoint_close(&checkpoint);
+        gguf_free(&file);
+        model_close(&model);
+    }
+}
+END_TEST
+
+/* DeepSeek-OCR and CogVLM rotate by 10000, whatever the key says. */
+START_TEST(bases_that_llama_cpp_does_not_read_are_refused) {
+    static const char *const architectures[] = {"deepseek2-ocr", "cogvlm"};
+    static const key_value keys[] = {INT("block_count", 1), INT("embedding_length", 2),
+                                     INT("attention.head_count", 1), BASE(5e5)};
+    for (int i = 0; i < 2; i++) {
+        char words[128];
+        gguf_file file;
+        szg_checkpoint *checkpoint;
+        begin(&file, "general.architecture", architectures[i]);
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            put_key(&file, architectures[i], &keys[k]);
+        put_weight(&file, "blk.0.attn_q.weight", 2, 2, (float[]){1, 2, 3, 4});
+        put_weight(&file, "blk.0.attn_k.weight", 2, 2, (float[]){1, 2, 3, 4});
+        snprintf(words, sizeof words, "%s.rope.freq_base: is not known to szego for '%s'",
+                 architectures[i], architectures[i]);
+        ck_szg_fails(SZG_EDATA, words, open_file(&file, &checkpoint));
+        gguf_free(&file);
+    }
+}
+END_TEST
+
+/* Where no key says so, 10000, and in Laguna that of the other layers. */
+START_TEST(sliding_layers_have_the_base_of_llama_cpp) {
+    static const struct {
+        const char *architecture;
+        double base;
+    } cases[] = {{"mimo2", 1e4}, {"step35", 1e4}, {"laguna", 5e5}};
+    static const key_value keys[] = {INT("block_count", 1),
+                                     INT("embedding_length", 6),
+                                     INT("attention.head_count", 1),
+                                     INT("attention.key_length", 6),
+                                     BASE(5e5),
+                                     INT("attention.sliding_window", 8),
+                                     SLIDING("1")};
+    static const float rows[36] = {1};
+    for (int i = 0; i < 3; i++) {
+        const szg_checkpoint_choices choices = {SZG_INIT(szg_checkpoint_choices),
+                                                .stack = "sliding"};
+        gguf_file file;
+        szg_checkpoint *checkpoint;
+        szgi_rotary rotary;
+        begin(&file, "general.architecture", cases[i].architecture);
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            put_key(&file, cases[i].architecture, &keys[k]);
+        put_weight(&file, "blk.0.attn_q.weight", 6, 6, rows);
+        put_weight(&file, "blk.0.attn_k.weight", 6, 6, rows);
+        gguf_write(&file, scratch_path("model.gguf"));
+        ck_szg_ok(szg_checkpoint_open_chosen(test_context(), scratch_path("model.gguf"), &choices,
+                                             &checkpoint));
+        ck_assert_int_eq(
+            strstr(szg_checkpoint_describe(checkpoint).note, "has no") != NULL &&
+                strstr(szg_checkpoint_describe(checkpoint).note, "rope.freq_base_swa: llama.cpp's"),
+            cases[i].base == 1e4);
+        ck_szg_ok(szgi_checkpoint_rotary(test_context(), checkpoint, 0, &rotary));
+        for (int t = 0; t < 3; t++) {
+            double want = pow(cases[i].base, -2.0 * t / 6);
+            ck_close(rotary.theta[t], want, gamma_of(2 * (log(cases[i].base) + 4)) * want);
+        }
+        szg_checkpoint_close(&checkpoint);
+        gguf_free(&file);
+    }
+}
+END_TEST
+
+START_TEST(what_is_left_out_is_noted) {
+    static const struct {
+        const char *architecture;
+        key_value key;
+        const char *words;
+    } noted[] = {
+        {"grok", INT("attention.temperature_length", 1024),
+         "logits grow with the position (attention.temperature_length): left out, as in llama.cpp"},
+        {"hunyuan_vl", PER_LAYER("rope.dimension_sections", "1101"),
+         "llama.cpp gives text the position 0 in the fourth section of rotary pairs"},
+        {"paddleocr", PER_LAYER("rope.dimension_sections", "1110"), NULL},
+    };
+    for (size_t i = 0; i < sizeof noted / sizeof *noted; i++) {
+        test_model model;
+        gguf_file file;
+        szg_checkpoint *checkpoint;
+        fill_small(&file, &model, noted[i].architecture);
+        put_key(&file, noted[i].architecture, &noted[i].key);
+        ck_szg_ok(open_file(&file, &checkpoint));
+        const char *note = szg_checkpoint_describe(checkpoint).note;
+        ck_assert_msg(noted[i].words ? strstr(note, noted[i].words) != NULL
+                                     : !strstr(note, "fourth section"),
+                      "%s", note);
         szg_checkpoint_close(&checkpoint);
         gguf_free(&file);
         model_close(&model);
@@ -253,6 +358,7 @@ START_TEST(bad_keys_are_named) {
         {"grok", NUM("attention.output_scale", -1),
          "grok.attention.output_scale: is -1, and must be positive"},
         {"chameleon", INT("swin_norm", 3), "chameleon.swin_norm: is an integer"},
+        {"jais", INT("leading", 1), "jais.attention.max_alibi_bias: is missing, and nothing"},
         {"llama", INT("attention.causal", 3), "llama.attention.causal: is an integer"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -294,6 +400,14 @@ START_TEST(contradictions_are_named) {
          {TXT("rope.scaling.type", "yarn"), NUM("rope.scaling.factor", 4),
           INT("context_length", 64), NUM("rope.scaling.yarn_log_multiplier", -1)},
          "mistral3.rope.scaling.yarn_log_multiplier: is -1, and must be positive"},
+        {"afmoe",
+         {INT("attention.sliding_window", 32), SLIDING("0")},
+         "afmoe.attention.sliding_window_pattern: makes layer 0 one of 'full_attention', and "
+         "llama.cpp rotates it: in 'afmoe' one of every 4 layers does not rotate"},
+        {"smallthinker",
+         {INT("attention.sliding_window", 32), SLIDING("1")},
+         "smallthinker.attention.sliding_window_pattern: makes layer 0 one of "
+         "'sliding_attention', and llama.cpp does not rotate it"},
         {"cohere2",
          {INT("attention.sliding_window", 32), SLIDING("")},
          "cohere2.attention.sliding_window_pattern: has 0 entries, and no layer 0"},
@@ -416,7 +530,13 @@ END_TEST
 
 TEST_FILE("gguf_keys") {
     test_add(suite, "divisors_of_frequencies_are_followed", divisors_of_frequencies_are_followed);
-    test_add(suite, "ramp_of_gpt_oss_is_not_rounded", ramp_of_gpt_oss_is_not_rounded);
+    test_add(suite, "ramps_are_rounded_but_in_two_architectures",
+             ramps_are_rounded_but_in_two_architectures);
+    test_add(suite, "bases_that_llama_cpp_does_not_read_are_refused",
+             bases_that_llama_cpp_does_not_read_are_refused);
+    test_add(suite, "sliding_layers_have_the_base_of_llama_cpp",
+             sliding_layers_have_the_base_of_llama_cpp);
+    test_add(suite, "what_is_left_out_is_noted", what_is_left_out_is_noted);
     test_add(suite, "bad_divisors_are_refused", bad_divisors_are_refused);
     test_add(suite, "pairs_that_rotate_are_told_by_divisors",
              pairs_that_rotate_are_told_by_divisors);
