@@ -94,13 +94,13 @@ def _attentions(model: Any, stack: Optional[str]) -> List[Place]:
         others = sorted({type(module).__name__ for _, module in model.named_modules()
                          if "attention" in type(module).__name__.lower()})
         raise CaptureError(f"{type(model).__name__} is not supported (attention: {', '.join(others) or 'none'}): it does not "
-                           f"use the attention interface of transformers. Without it, supported are {SUPPORTED}. Of other "
-                           "models write q and k yourself: docs/how-to/logits.md shows how")
+                           f"use the attention interface of transformers. Without it, supported are {SUPPORTED}. For other "
+                           "models save q and k yourself, as docs/how-to/logits.md shows")
     counts = collections.Counter(place.stack for place in found)
     if stack is None and len(counts) > 1 or stack is not None and stack not in counts:
         stacks = ", ".join(f"'{name}' ({count})" for name, count in counts.items())
         raise CaptureError(f"{type(model).__name__} has no attentions '{stack}': stack= is one of {stacks}" if stack else
-                           f"{type(model).__name__} has attentions of {len(counts)} kinds: say stack= one of {stacks}")
+                           f"{type(model).__name__} has attentions of {len(counts)} kinds: choose one with stack=, of {stacks}")
     return places(model, found[0].stack if stack is None else stack,
                   lambda cls: uses_interface(cls) or family_of(cls) is not None)
 
@@ -115,15 +115,16 @@ def _refuse_compiled(model: Any) -> None:
 # ---- The capture ----
 
 class Capture:
-    """Keeps queries and keys of every call of the model within the block.
+    """Keeps the queries and keys of every call of the model within the block.
 
-    layers: which, by the number in the attention's name (`model.layers.5.self_attn` is 5); None: all.
+    layers: which layers, by the number in the attention's name (`model.layers.5.self_attn` is 5); None: all.
     heads: which query heads; None: all.
-    positions: how many of the first tokens, or a slice of them; None: all.
-    stack: of a model with several, such as a vision tower: the name of its attentions with * for the number.
+    positions: how many tokens from the first, or a slice of consecutive ones; None: all.
+    stack: if the model has several kinds of attention (a vision tower, an encoder and a decoder), the name of one
+        with * for the number, such as `model.decoder.layers.*.self_attn`.
 
-    Every sequence of a batch, of call after call, is one probe, cut to its real tokens. Nothing of the
-    model changes, and it is as before once the block is left.
+    Every sequence of every call is one probe, cut to its real tokens. The model's outputs do not change, and
+    nothing is left in it after the block.
     """
 
     def __init__(self, model: Any, layers: Optional[Sequence[int]] = None,
@@ -415,7 +416,9 @@ class Capture:
 
         The metadata say what the arrays do not: source (the class), model (model_type), axes ("head,token,dim" or
         "head,query,key", without head where each has its tensor), pairing ("half" or "interleaved"; absent where
-        nothing rotates, layers differ or pairs are others), stack, mask (which keys a query sees), base (where plain RoPE with it is the whole rotation), content_kind and logit_cap."""
+        nothing rotates, layers differ or pairs are others), stack, mask (which keys a query sees), base (if plain RoPE
+        with it is the whole rotation), content_kind and logit_cap. `szego logits` reads axes, pairing and base of these;
+        give it the mask and the cap."""
         entries = [entry for probe, layers in enumerate(self._probes())
                    for layer, cut in layers.items()
                    for entry in self._entries(layer, probe, cut, logits)]

@@ -240,7 +240,7 @@ COURSES = {
     "entropy_min": _course("entropy-min", "entropy_min", "least entropy of a query's attention weights", Axis("entropy_min")),
     "entropy_mean": _course("entropy", "entropy_mean", "mean entropy of the attention weights", Axis("entropy_mean")),
     "first_share": _course("first", "first_share", "attention weight of the first token", Axis("first_share", lo=0, hi=1)),
-    "sink_share": _course("sinks", "sink_share", "attention weight of the first tokens", Axis("sink_share", lo=0, hi=1)),
+    "sink_share": _course("sinks", "sink_share", "attention weight of the first four tokens", Axis("sink_share", lo=0, hi=1)),
     "learned_share": _course("learned", "learned_share", "attention weight of the learned sink",
                              Axis("learned_share", lo=0, hi=1)),
     "q_norm_max": _course("queries", "q_norm_max", "largest norm of a query", Axis("q_norm_max", scale=CHOSEN)),
@@ -252,7 +252,8 @@ RECORDS = {"headroom": (HEADROOM,), "map": (MAP,), **{name: (one,) for name, one
 
 SECTION = Section(
     "monitor", "Attention while a model trains", (TABLE,),
-    "The bound holds for every input: with the weights of that step no logit is larger in modulus. The largest logit is that "
-    "of the tokens that were observed. Headroom is the threshold divided by either of them. It is proved for the bound and "
-    "seen for the logit; the truth for all inputs lies between the two lines. Nothing is said of steps that were not observed.",
+    "The bound holds for every input: with the weights of its step no logit is larger in modulus. The largest logit is that "
+    "of the tokens that were observed. The threshold divided by the bound is the proved headroom, and divided by the largest "
+    "logit the headroom seen. The largest logit over all inputs lies between the two lines. They say nothing about steps that "
+    "were not observed.",
     (HEADROOM, MAP, *COURSES.values()), most=16)

@@ -43,7 +43,7 @@ Row = Dict[str, Union[int, float, str, None]]
 
 
 class Monitor(Framed, Shown):
-    """Logits of attention while a model trains, and a bound that no input exceeds.
+    """Observes attention logits while a model trains, and proves a bound that no input exceeds.
 
         monitor = szego.Monitor(model, every=100, threshold=65504.0)
         with monitor:                                      # a loop of yours
@@ -51,17 +51,20 @@ class Monitor(Framed, Shown):
         Trainer(..., callbacks=[monitor.callback()])       # transformers
         monitor.observe(q, k, scale, "causal", layer=0)    # an attention of yours
 
-    model: of transformers; None: `observe` is given queries and keys, and there is no bound.
-    every: passes after 0, every, 2 every, ... updates are observed, the first one in training mode of each.
+    model: a model of transformers, or a module with its names and `config`. None: there is no bound, and you pass
+        queries and keys to `observe`.
+    every: the monitor observes the first pass in training mode after 0, every, 2 every, ... updates.
     threshold: the modulus that no logit should exceed: the largest float16 (65504), or the tau of a QK-clip.
-    layers, heads: those alone. tokens: the first ones of each sequence alone (None: all). An observation looks at
-        as many of the first sequences as have 512 tokens together, and at one at least.
-    folder: where rows go after each observed step; szego.load and `szego report` read it. The same folder goes on
-        behind an interruption; one of other settings is refused. rank: of this process (None: that of
-        torch.distributed, or 0); each process has its own folder below, folder/rank-R, if there are several.
+    layers, heads: the numbers of those to observe (None: all). tokens: how many of each sequence, from the first
+        (None: all). An observation takes sequences, from the first, up to 512 tokens in all, and at least one.
+    folder: where the monitor writes its rows after each observed step, for szego.load and `szego report`. After an
+        interruption the same folder is continued; a folder with other settings is refused.
+    rank: the number of this process (None: that of torch.distributed, or 0). If there are several processes, each
+        writes to its own folder/rank-R.
 
-    table: the rows, a szego Table (docs/reference/tables.md); frame() is a DataFrame. scalars(): the last observed
-    step as a flat dict. Exceptions within an observation are a SzegoWarning once and a text in the column `seen`.
+    table: the rows, a szego Table (docs/reference/tables.md). frame(): the same as a DataFrame. scalars(): the last
+    observed step as a flat dict. An exception within an observation never reaches the training: it becomes one
+    SzegoWarning and a text in the column `seen`.
     """
 
     @keywords
@@ -100,8 +103,8 @@ class Monitor(Framed, Shown):
         journal = Journal(place, settings)
         if journal.rows:
             self._rows, self.steps = list(journal.rows), int(journal.rows[-1]["step"])
-            self._warn(f"{place}: goes on behind step {self.steps}; where the training begins at another one, say so: "
-                       "monitor.step(NUMBER)")
+            self._warn(f"{place}: continues after step {self.steps}; if the training resumes at another step, call "
+                       "monitor.step(NUMBER) first")
         return journal
 
     # ---- Steps ----
@@ -112,8 +115,8 @@ class Monitor(Framed, Shown):
         return self.steps % self.every == 0
 
     def step(self, number: Optional[int] = None) -> None:
-        """The optimizer has updated the weights. number: updates so far (None: one more), after a restart from a
-        checkpoint for instance; what was observed at that step or later is then replaced."""
+        """Call it after the optimizer has updated the weights. number: the updates so far, for example after a restart
+        from a checkpoint (None: one more). Rows of that step or later ones are then replaced."""
         number = self.steps + 1 if number is None else integer(number, "number", 0)
         self._finish(number > self.steps)
         self.steps = number
@@ -130,15 +133,15 @@ class Monitor(Framed, Shown):
         self.close()
 
     def close(self) -> None:
-        """Ends what `with` began; the rows are complete."""
+        """Ends what `with` began. All rows are then in the table."""
         self._finish(False)
         self._unhook()
         self._unwatch()
         self._open = self._trains = False
 
     def callback(self) -> "TrainerCallback":
-        """For Trainer(callbacks=[...]) of transformers. The steps are the Trainer's; of each observed one the first
-        micro-batch is seen, in training mode alone."""
+        """A callback for Trainer(callbacks=[...]) of transformers. It counts the steps as the Trainer does, and observes
+        the first micro-batch of a step, in training mode only."""
         from .trainer import callback  # pylint: disable=import-outside-toplevel
         return callback(self)
 
@@ -237,15 +240,18 @@ class Monitor(Framed, Shown):
 
     def observe(self, q: Any, k: Any, scale: Optional[float] = None, mask: Any = None, layer: int = 0, *,
                 cap: Optional[float] = None, sinks: Any = None, window: Optional[int] = None, first_head: int = 0) -> None:
-        """Queries and keys of a layer, as an attention of yours multiplies them (after rotation).
+        """Takes the queries and keys of a layer as your attention multiplies them, after the rotation.
 
-        q: [batch, heads, N, d]; k: [batch, key heads, N, d], whose number divides that of the heads. scale: the factor
-        of q . k (None: 1 / sqrt(d)). mask: None: each query sees each key; "causal"; or a tensor that is broadcast to
-        [batch, heads, N, N]: booleans, True where the query sees the key, or numbers that are added (-inf hides).
-        cap: C where logits x become C tanh(x / C). sinks: learned logit of a sink, one a head. window: a query
-        sees keys nearer than that. first_head: number in the model of the first head of q, where processes
-        share the heads. Between observed steps the call returns at once. The first call of a step for a layer
-        counts: micro-batches and repeated passes after it do not.
+        q: [batch, heads, N, d]. k: [batch, key heads, N, d]; the number of key heads divides that of the heads.
+        scale: the factor of q . k (None: 1 / sqrt(d)).
+        mask: None (each query sees each key), "causal", or a tensor that broadcasts to [batch, heads, N, N]: booleans,
+            True where the query sees the key, or numbers to add (-inf hides a key).
+        cap: C, if the model replaces a logit x by C tanh(x / C). sinks: the learned logit of a sink for each head.
+        window: a query sees keys nearer than this. first_head: the number in the model of the first head of q, if
+            several processes share the heads.
+
+        Between observed steps the call returns at once. Within a step only the first call for a layer counts;
+        later micro-batches and repeated passes do not.
         """
         if not self.observing or layer in self._seen:
             return
