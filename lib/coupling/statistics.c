@@ -44,20 +44,18 @@ static szg_status take_norms(szg_context *context, void *data, int64_t block, in
     const szg_factored *f = job->factored;
     int64_t end = (block + 1) * QUERIES < job->n ? (block + 1) * QUERIES : job->n;
     for (int64_t i = block * QUERIES; i < end; i++) {
-        job->query[i].q_norm = f ? row_norm(f->d, f->a + i * f->lda) / scale_of(job) : NAN;
-        job->query[i].k_norm = f ? row_norm(f->d, f->b + i * f->ldb) : NAN;
+        job->query[i].a_norm = f ? row_norm(f->d, f->a + i * f->lda) : NAN;
+        job->query[i].b_norm = f ? row_norm(f->d, f->b + i * f->ldb) : NAN;
     }
     return SZG_OK;
 }
 
 /* The greatest norms and modulus of the bias, for bounds. */
 static void find_sizes(statistics_job *job) {
-    double q_norm = 0;
     for (int64_t i = 0; i < job->n && job->factored; i++) {
-        q_norm = fmax(q_norm, job->query[i].q_norm);
-        job->b_norm = fmax(job->b_norm, job->query[i].k_norm);
+        job->a_norm = fmax(job->a_norm, job->query[i].a_norm);
+        job->b_norm = fmax(job->b_norm, job->query[i].b_norm);
     }
-    job->a_norm = scale_of(job) * q_norm;
     for (int64_t i = 0; job->bias && i < 2 * job->n - 1; i++)
         job->bias_most = fmax(job->bias_most, fabs(job->bias[i]));
 }
@@ -264,20 +262,19 @@ static void find_shares(const statistics_job *job, szg_statistics *out) {
 
 /* Root mean square of the norms, relative to the greatest: squares do not overflow. */
 static void find_norms(const statistics_job *job, szg_statistics *out) {
-    double q = 0, k = 0;
-    out->q_norm_max = out->k_norm_max = job->factored ? 0 : NAN;
-    for (int64_t i = 0; i < job->n && job->factored; i++) {
-        out->q_norm_max = fmax(out->q_norm_max, job->query[i].q_norm);
-        out->k_norm_max = fmax(out->k_norm_max, job->query[i].k_norm);
-    }
+    double a = 0, b = 0;
     for (int64_t i = 0; i < job->n; i++) {
-        double of_q = job->query[i].q_norm / out->q_norm_max;
-        double of_k = job->query[i].k_norm / out->k_norm_max;
-        q += of_q * of_q;
-        k += of_k * of_k;
+        double of_a = job->query[i].a_norm / job->a_norm;
+        double of_b = job->query[i].b_norm / job->b_norm;
+        a += of_a * of_a;
+        b += of_b * of_b;
     }
-    out->q_norm_rms = out->q_norm_max == 0 ? 0 : out->q_norm_max * sqrt(q / (double)job->n);
-    out->k_norm_rms = out->k_norm_max == 0 ? 0 : out->k_norm_max * sqrt(k / (double)job->n);
+    double a_rms = job->a_norm == 0 ? 0 : job->a_norm * sqrt(a / (double)job->n);
+    double b_rms = job->b_norm == 0 ? 0 : job->b_norm * sqrt(b / (double)job->n);
+    out->q_norm_max = job->factored ? job->a_norm / scale_of(job) : NAN;
+    out->q_norm_rms = job->factored ? a_rms / scale_of(job) : NAN;
+    out->k_norm_max = job->factored ? job->b_norm : NAN;
+    out->k_norm_rms = job->factored ? b_rms : NAN;
 }
 
 /* ---- Bounds ---- */

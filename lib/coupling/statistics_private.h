@@ -14,7 +14,8 @@ typedef struct statistics_sums {
 
 /* What is left of a query. */
 typedef struct statistics_query {
-    double largest, smallest, entropy, first, sinks, learned, q_norm, k_norm;
+    double largest, smallest, entropy, first, sinks, learned;
+    double a_norm, b_norm; /* of its row of A and of B */
     int64_t largest_key, smallest_key;
 } statistics_query;
 

@@ -62,8 +62,7 @@ static double bound(const single_job *s, double a_norm) {
 }
 
 static double row_bound(const single_job *s, int64_t i) {
-    double scale = s->job->options.scale > 0 ? s->job->options.scale : 1;
-    return bound(s, scale * s->job->query[i].q_norm);
+    return bound(s, s->job->query[i].a_norm);
 }
 
 static bool suits(const single_job *s) {
@@ -97,10 +96,12 @@ static szg_status pack_keys(szg_context *context, void *data, int64_t block, int
     return SZG_OK;
 }
 
+/* Where every key is zero, queries are of any size: beyond single precision times 0 is no number.
+ */
 static void pack_query(const single_job *s, int64_t i, float *to) {
     const szg_factored *f = s->job->factored;
     for (int64_t t = 0; t < f->d; t++)
-        to[t] = (float)ldexp(f->a[i * f->lda + t], s->exponent);
+        to[t] = s->job->b_norm > 0 ? (float)ldexp(f->a[i * f->lda + t], s->exponent) : 0;
 }
 
 static szg_status pack(szg_context *context, single_job *s) {

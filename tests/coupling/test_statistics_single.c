@@ -557,20 +557,54 @@ START_TEST(extremes_closer_than_single_precision) {
 END_TEST
 
 /* Zeros are exact: the first pair is both extremes, and nothing is computed again but one logit a
- * query. */
+ * query; whatever the size of the other side, which single precision may not have. */
 START_TEST(zeros_are_exact) {
     enum { N = 1100, D = 5 };
+    static const double sizes[] = {1, 1e39, 1e300, 1e-300};
     double *a = new_numbers(N * D), *b = new_numbers(N * D);
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 8; side++) {
         memset(a, 0, N * D * sizeof *a);
         memset(b, 0, N * D * sizeof *b);
         for (int i = 0; i < N * D; i++)
-            (side ? a : b)[i] = i % 7 - 3;
+            (side % 2 ? a : b)[i] = sizes[side / 2] * (i % 7 - 3);
         const szg_factored f = {.n = N, .d = D, .a = a, .lda = D, .b = b, .ldb = D, .causal = true};
         szg_statistics s = compute(&f, NULL);
         ck_assert(s.single && s.largest == 0 && s.smallest == 0 &&
                   fabs(s.entropy_normalised - 1) <= gamma_of(N + 2));
         ck_assert(s.largest_query + s.largest_key + s.smallest_query + s.smallest_key == 0);
+    }
+    szgi_memory_free(a);
+    szgi_memory_free(b);
+}
+END_TEST
+
+/* Norms of queries, A without the scale, that doubles have not: bounds are of A itself, the bits of
+ * no scale. */
+START_TEST(bounds_do_not_depend_on_the_scale) {
+    enum { N = 1024, D = 6 };
+    static const double scales[] = {1e-320, 1e-290, 1e290, 1.7e308};
+    double *a = new_numbers(N * D), *b = new_numbers(N * D);
+    fill_sides(NORMAL, 90, N, D, 1, a, b);
+    for (int i = 0; i < N * D; i++) {
+        a[i] = ldexp(a[i], -100);
+        b[i] = ldexp(b[i], 100);
+    }
+    const szg_factored f = {.n = N, .d = D, .a = a, .lda = D, .b = b, .ldb = D, .causal = true};
+    for (int exact = 0; exact < 2; exact++) {
+        szg_statistics_options options = {SZG_INIT(szg_statistics_options), .exact = exact};
+        const szg_statistics one = compute(&f, &options);
+        ck_assert(one.single == !exact && one.error > 0);
+        for (int i = 0; i < 4; i++) {
+            options.scale = scales[i];
+            const szg_statistics s = compute(&f, &options);
+            ck_assert_msg(s.single == one.single && s.error == one.error &&
+                              s.weight_error == one.weight_error && s.largest == one.largest &&
+                              s.largest_key == one.largest_key &&
+                              s.entropy_mean == one.entropy_mean,
+                          "scale %g: error %g, not %g", scales[i], s.error, one.error);
+            ck_assert(s.q_norm_max == one.q_norm_max / scales[i] &&
+                      s.q_norm_rms == one.q_norm_rms / scales[i]);
+        }
     }
     szgi_memory_free(a);
     szgi_memory_free(b);
@@ -683,6 +717,7 @@ TEST_FILE("statistics_single") {
     test_add(suite, "extremes_have_their_places", extremes_have_their_places);
     test_add(suite, "extremes_closer_than_single_precision", extremes_closer_than_single_precision);
     test_add(suite, "zeros_are_exact", zeros_are_exact);
+    test_add(suite, "bounds_do_not_depend_on_the_scale", bounds_do_not_depend_on_the_scale);
     test_add(suite, "double_precision_where_single_is_of_no_use",
              double_precision_where_single_is_of_no_use);
     test_add(suite, "same_bits_at_every_thread_count", same_bits_at_every_thread_count);

@@ -552,6 +552,8 @@ def check_parts(folder):
             ("a layer that the model lacks", lambda: szego.checkpoint(model, layers=[2]), "2"),
             ("layers that are no numbers", lambda: szego.checkpoint(model, layers=[0.5]), "0.5"),
             ("no layer", lambda: szego.checkpoint(model, layers=[]), "layers"),
+            ("layers that are bytes, not their codes", lambda: szego.checkpoint(model, layers=b"\x00"), "layers=b'"),
+            ("lags that are bytes", lambda: szego.checkpoint(model, lags=b"1"), "lags=b'1'"),
             ("heads that are no list", lambda: szego.checkpoint(model, heads=3.0), "heads=3.0"),
             ("a list of letters", lambda: szego.checkpoint(model, heads="a-b"), "a-b"),
             ("a stack that is not there", lambda: szego.checkpoint(model, stack="encoder"), "encoder"),

@@ -237,6 +237,7 @@ def check_table():
     for what, call, words in (("every", lambda: szego.Monitor(every=0), ["every=0", "at least 1"]),
                               ("threshold", lambda: szego.Monitor(threshold=math.inf), ["threshold=inf", "above 0"]),
                               ("layers", lambda: szego.Monitor(layers=3), ["layers=3", "list"]),
+                              ("heads that are bytes", lambda: szego.Monitor(heads=b"3"), ["heads=b'3'", "list"]),
                               ("a keyword", lambda: szego.Monitor(evry=3), ["did you mean every"])):
         refused(what, call, *words)
     q = torch.ones(1, 2, 4, 4)

@@ -65,6 +65,13 @@ def integer(value, name: str, least: int = -2**63, bits: int = 63) -> int:
     return value
 
 
+def members(value):
+    """Itself, to be read number by number; bytes would be the codes of their characters. TypeError."""
+    if isinstance(value, (bytes, bytearray)):
+        raise TypeError
+    return value
+
+
 _AXES_MOST = 64  # of NumPy; a list may hold itself
 
 

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Iterable, List, Literal, Mapping, NamedT
 import numpy as np
 
 from . import layout, models, native
-from .arguments import array, flag, integer, keywords, path as as_path, text, words
+from .arguments import array, flag, integer, keywords, members, path as as_path, text, words
 from .choices import Array, ArrayLike, Integer, KernelKind, Positions, StackName, chosen
 from .display import Shown, plain
 from .errors import ArgumentError, LibraryError
@@ -499,7 +499,7 @@ def numbers(value, name: str) -> Optional[bytes]:
     if isinstance(value, str):
         return words(value, name)
     try:
-        places = [integer(one, name) for one in ([value] if isinstance(value, (int, np.integer)) else value)]
+        places = [integer(one, name) for one in ([value] if isinstance(value, (int, np.integer)) else members(value))]
     except TypeError:
         raise ArgumentError(f"{name}={value!r}: numbers, or a text such as \"0-7+12\", are needed",
                             "SZG_EINVAL") from None
@@ -511,7 +511,7 @@ def numbers(value, name: str) -> Optional[bytes]:
 def _lags(value) -> ctypes.Array:
     """Lags as an array of C."""
     try:
-        numbers = [] if value is None else [integer(one, "lags") for one in value]
+        numbers = [] if value is None else [integer(one, "lags") for one in members(value)]
     except TypeError:
         raise ArgumentError(f"lags={value!r}: a list of integers is needed", "SZG_EINVAL") from None
     if value is not None and not numbers:

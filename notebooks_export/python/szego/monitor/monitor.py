@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence,
 import numpy as np
 
 from .. import interface, native
-from ..arguments import folder_name, integer, keywords
+from ..arguments import folder_name, integer, keywords, members
 from ..choices import Path
 from ..columns import own_tables
 from ..display import Shown, plain
@@ -443,7 +443,7 @@ def _numbers(value: Any, name: str) -> Optional[Tuple[int, ...]]:
     if value is None:
         return None
     try:
-        made = tuple(integer(one, name, 0) for one in value)
+        made = tuple(integer(one, name, 0) for one in members(value))
     except TypeError:
         raise ArgumentError(f"{name}={value!r}: a list of numbers from 0 is needed", "SZG_EINVAL") from None
     if not made:
