@@ -78,6 +78,21 @@ static szg_status check_weight(szg_context *context, const szg_checkpoint *check
                              &checkpoint->layer[index].problem);
 }
 
+/* The weight of a layout by columns: [d, heads, e]. */
+static szg_status check_columns(szg_context *context, const szg_checkpoint *checkpoint,
+                                int64_t index, const char *suffix, const szgi_tensor *tensor) {
+    int64_t d = checkpoint->model_size, columns = checkpoint->heads * checkpoint->head_size;
+    const int64_t shape[] = {d, checkpoint->heads, checkpoint->head_size}, flat[] = {d, columns};
+    szgi_tensor matrix = {.dims = 0};
+    if (tensor)
+        matrix = *tensor;
+    if (matrix.dims == 3 && memcmp(matrix.shape, shape, sizeof shape) == 0) {
+        matrix.dims = 2;
+        matrix.shape = flat;
+    }
+    return check_weight(context, checkpoint, index, suffix, tensor ? &matrix : NULL, d, columns);
+}
+
 /* A gain or a low-rank matrix of latent attention. */
 static szg_status place_part(szg_context *context, szg_checkpoint *checkpoint, int64_t index,
                              const char *suffix, int64_t rows, int64_t columns,
@@ -150,6 +165,10 @@ static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, 
     if (checkpoint->family->layout == LAYOUT_CONV1D)
         return check_weight(context, checkpoint, index, checkpoint->query, layer->q.weight, d,
                             3 * d);
+    if (checkpoint->family->layout == LAYOUT_COLUMNS) {
+        SZG_TRY(check_columns(context, checkpoint, index, checkpoint->query, layer->q.weight));
+        return check_columns(context, checkpoint, index, checkpoint->key, layer->k.weight);
+    }
     SZG_TRY(check_weight(context, checkpoint, index, checkpoint->query, layer->q.weight,
                          checkpoint->query_rows, query_columns));
     if (checkpoint->family->latent && checkpoint->family->latent->split)
@@ -691,6 +710,7 @@ szg_status szgi_architecture_resolve(szg_context *context, szg_checkpoint *check
                          ": none of them may exceed %" PRId64,
                          checkpoint->source, checkpoint->layers, checkpoint->heads,
                          checkpoint->model_size, most);
+    SZG_TRY(szgi_family_check(context, checkpoint));
     SZG_TRY(check_equal_heads(context, checkpoint));
     SZG_TRY(szgi_layout_names(context, checkpoint));
     SZG_TRY(szgi_stack_find(context, checkpoint));

@@ -40,6 +40,11 @@ static const value_names names[] = {
     {"albert_layers.0.attention.query.weight",
      "albert_layers.0.attention.value.weight",
      {"albert_layers.0.attention.dense.weight"}},
+    {"attention.self.in_proj.weight", NULL, {"attention.output.dense.weight"}},
+    {"self_attn.self.query.weight", "self_attn.self.value.weight", {"self_attn.output.weight"}},
+    {"temporal_block.q_proj.weight",
+     "temporal_block.v_proj.weight",
+     {"temporal_block.o_proj.weight"}},
     {"attention.attn.q.weight", "attention.attn.v.weight", {"attention.attn.o.weight"}},
     {"attention.q_proj.weight", "attention.v_proj.weight", {"attention.o_proj.weight"}},
     {"attention.q_lin.weight", "attention.v_lin.weight", {"attention.out_lin.weight"}},
@@ -328,6 +333,11 @@ static szg_status note_all(szg_context *context, const value_job *job) {
 static szg_status find_all(szg_context *context, value_job *job) {
     const szg_checkpoint *checkpoint = job->checkpoint;
     job->set->size = 1;
+    if (checkpoint->family->layout == LAYOUT_COLUMNS)
+        return szgi_text_append(
+            context, &job->set->problem,
+            "values and outputs have an axis of heads (rel_attn.v, rel_attn.o): "
+            "not covered");
     if (!job->names)
         return szgi_text_append(context, &job->set->problem,
                                 "szego does not know what model_type '%s' calls its values",
