@@ -322,9 +322,12 @@ static szg_status separate_key_heads(szg_context *context, szg_checkpoint *check
         return global_key_heads(context, checkpoint);
     szgi_json_value value = szgi_json_member(checkpoint->settings, key_head_keys[0]);
     if (szgi_json_has(checkpoint->settings, key_head_keys[0])) {
+        int64_t times = checkpoint->family->key_heads_times;
         checkpoint->decided.key_heads = key_head_keys[0];
-        return szgi_config_integer(context, checkpoint->settings, key_head_keys, 1,
-                                   &checkpoint->key_heads);
+        SZG_TRY(szgi_config_integer(context, checkpoint->settings, key_head_keys, 1,
+                                    &checkpoint->key_heads));
+        checkpoint->key_heads *= times && checkpoint->key_heads <= checkpoint->heads ? times : 1;
+        return SZG_OK;
     }
     int64_t rows = key_rows(checkpoint);
     if (rows < 1 || rows % checkpoint->head_size != 0)
@@ -444,6 +447,10 @@ static szg_status resolve_scale(szg_context *context, szg_checkpoint *checkpoint
         return SZG_OK;
     case SCALE_FACTOR:
         return scale_from(context, checkpoint, "attention_multiplier", scale);
+    case SCALE_SCALAR_OR_HEAD:
+        if (!szgi_json_has(checkpoint->settings, "query_pre_attn_scalar"))
+            return SZG_OK;
+        /* fall through */
     case SCALE_SCALAR:
         SZG_TRY(scale_from(context, checkpoint, "query_pre_attn_scalar", &scalar));
         *scale = 1 / sqrt(scalar);

@@ -46,15 +46,16 @@ typedef enum position_rule {
 } position_rule;
 
 typedef enum scale_rule {
-    SCALE_HEAD,    /* 1/sqrt(e) */
-    SCALE_ONE,     /* 1 (T5, GPT-Neo) */
-    SCALE_GPT2,    /* 1/sqrt(e) unless scale_attn_weights is false, and by layer where asked for */
-    SCALE_SCALAR,  /* 1/sqrt(query_pre_attn_scalar), which must be there (Gemma 2, 3) */
-    SCALE_FACTOR,  /* attention_multiplier, which must be there (Granite) */
-    SCALE_DEBERTA, /* 1/sqrt(e (1 + the number of c2p and p2c in pos_att_type)) */
-    SCALE_MPT,     /* attn_config.softmax_scale, or 1/sqrt(e) */
-    SCALE_KEYS,    /* 1/sqrt(e) times key_multiplier (Falcon H1) */
-    SCALE_YARN,    /* 1/sqrt(e) times the square of YaRN's factor of mscale_all_dim (DeepSeek) */
+    SCALE_HEAD,   /* 1/sqrt(e) */
+    SCALE_ONE,    /* 1 (T5, GPT-Neo) */
+    SCALE_GPT2,   /* 1/sqrt(e) unless scale_attn_weights is false, and by layer where asked for */
+    SCALE_SCALAR, /* 1/sqrt(query_pre_attn_scalar), which must be there (Gemma 2, 3) */
+    SCALE_SCALAR_OR_HEAD, /* the same, or 1/sqrt(e) where it is absent (Step 3.5) */
+    SCALE_FACTOR,         /* attention_multiplier, which must be there (Granite) */
+    SCALE_DEBERTA,        /* 1/sqrt(e (1 + the number of c2p and p2c in pos_att_type)) */
+    SCALE_MPT,            /* attn_config.softmax_scale, or 1/sqrt(e) */
+    SCALE_KEYS,           /* 1/sqrt(e) times key_multiplier (Falcon H1) */
+    SCALE_YARN, /* 1/sqrt(e) times the square of YaRN's factor of mscale_all_dim (DeepSeek) */
 } scale_rule;
 
 /* How much of a head rotates where the configuration has no key that says so. */
@@ -82,6 +83,7 @@ typedef enum skip_rule {
 /* The bases of layers that rotate with two. */
 typedef enum base_rule {
     BASE_ONE,
+    BASE_NESTED, /* rope_parameters has those of each type of layer, and must be there */
     BASE_LISTED, /* layer_rope_theta has that of each layer, 0: it does not rotate; absent: one */
     BASE_GEMMA,  /* sliding layers have rope_local_base_freq, which must be there */
     BASE_MODERNBERT, /* global_rope_theta and local_rope_theta */
@@ -197,6 +199,7 @@ typedef struct model_family {
     const char *const
         *others; /* some have none, and one of these tensors instead (NULL at the end) */
     const char *equal_heads; /* a key with the number of heads of each layer (Laguna) */
+    int64_t key_heads_times; /* num_key_value_heads times this (MiMo); 0: 1 */
     bool grouped;            /* queries may share keys, though nothing rotates */
     bool shares_keys; /* the last num_kv_shared_layers layers use an earlier layer's keys (Gemma 3n)
                        */

@@ -169,6 +169,17 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
         .keys = {.layers = "n_layers", .heads = "n_heads", .model = "dim"}, __VA_ARGS__            \
     }
 
+/* Sliding layers have twice the key heads, and sinks. */
+#define MIMO(name, kind, times)                                                                    \
+    LLAMA("mimo_v2_flash", .stack = name, .only = kind, .key_heads_times = times,                  \
+          .bases = BASE_NESTED, .partial = PARTIAL_OPTIONAL)
+
+/* Sliding layers have more heads. */
+#define STEP(name, kind, heads_key)                                                                \
+    LLAMA("step3p5", .stack = name, .only = kind, .keys = {.heads = heads_key},                    \
+          .input = INPUT_RMS_PLUS_ONE, .scale = SCALE_SCALAR_OR_HEAD, .norm = NORM_HEAD,           \
+          .gain_plus_one = true, .bases = BASE_NESTED, .partial = PARTIAL_OPTIONAL)
+
 /* What a layer has in place of attention. */
 static const char *const recurrent[] = {"temporal_block.linear_x.weight", NULL};
 static const char *const mamba[] = {"mamba.in_proj.weight", NULL};
@@ -616,6 +627,10 @@ static const model_family families[] = {
     LLAMA("granitemoehybrid", .scale = SCALE_FACTOR, .mixed = true, .skips = SKIP_ALL),
     LLAMA("aria_text"),
     LLAMA("iquestcoder"),
+    MIMO("sliding", "sliding_attention", 2),
+    MIMO("full", "full_attention", 1),
+    STEP("sliding", "sliding_attention", "num_sliding_attention_heads"),
+    STEP("full", "full_attention", NULL),
     LLAMA("mellum", .norm = NORM_HEAD),
     LLAMA("apertus1p5_text", .input = INPUT_RMS_ATTENTION, .norm = NORM_HEAD),
     LLAMA("hunyuan_vl_text", HUNYUAN_NORMS),
@@ -786,18 +801,18 @@ const char *szgi_family_refusal(const char *model_type) {
     } refused[] = {
         {"axk2", "queries read their latent twice, before its norm and after it"},
         {"canine", "attention is local, between characters and their blocks"},
-        {"convbert", "half of the heads are convolutions, and the others share their input"},
-        {"deepseek_v4", "keys are compressed over positions"},
+        {"convbert", "beside the heads stand convolutions whose kernels queries make"},
+        {"deepseek_v4", "keys are compressed over positions, and are the values too"},
         {"doge", "a trained function of the values is added to the logits of each key"},
         {"esmc", "queries and keys of all heads together pass a norm that takes their mean off"},
         {"fnet", "Fourier transforms take the place of attention"},
-        {"funnel", "queries are pooled between blocks, and vectors of the lag are added"},
+        {"funnel",
+         "queries are pooled between blocks, and products with vectors of the lag are added"},
         {"jetmoe", "each token chooses the weights of its queries"},
-        {"mimo_v2_flash", "sliding layers have other numbers of heads than the rest"},
         {"mobilebert", "queries and keys read a bottleneck behind a norm without statistics"},
         {"mra", "the softmax is approximated by blocks"},
         {"nystromformer", "the softmax is approximated by landmarks (Nystrom)"},
-        {"reformer", "queries and keys are the same, and hashing chooses them"},
+        {"reformer", "keys are the queries at unit length, and hashing chooses them"},
         {"yoso", "hashing takes the place of the softmax"},
         {"zamba", "queries and keys read two streams side by side"},
         {"zamba2", "queries and keys read two streams side by side"},

@@ -580,6 +580,12 @@ szg_status szgi_rotary_resolve(szg_context *context, szg_checkpoint *checkpoint)
         SZG_TRY(szgi_json_as_object(context, parameters));
     if (is_nested(parameters))
         SZG_TRY(resolve_nested(context, checkpoint, parameters));
+    else if (checkpoint->family->bases == BASE_NESTED)
+        return szgi_json_fail(context, parameters,
+                              "must have the numbers of each type of layer: --set "
+                              "'rope_parameters={\"full_attention\": {\"rope_theta\": B}, "
+                              "\"sliding_attention\": {\"rope_theta\": B}}' gives them, with "
+                              "partial_rotary_factor where it is not 1");
     else if (checkpoint->family->bases == BASE_MODERNBERT)
         SZG_TRY(resolve_global(context, checkpoint));
     else

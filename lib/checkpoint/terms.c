@@ -268,13 +268,15 @@ static const szgi_tensor *own_tensor(const szg_checkpoint *checkpoint, const cha
 }
 
 static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoint) {
-    const char *const sinks[] = {"self_attn.sinks", "self_attn.softmax_offset", "attn_sinks.weight",
-                                 NULL};
+    const char *const sinks[] = {"self_attn.sinks", "self_attn.softmax_offset",
+                                 "self_attn.attention_sink_bias", "attn_sinks.weight", NULL};
     const char *const added[] = {checkpoint->family->added, NULL};
     static const char *const distance[] = {"relative_attention_max_distance", NULL};
     checkpoint->sinks = stack_tensor(checkpoint, sinks);
-    if (checkpoint->gguf.families > 0 && checkpoint->family->only)
-        checkpoint->sinks = own_tensor(checkpoint, "attn_sinks.weight");
+    if (checkpoint->family->only) /* those of its own layers */
+        checkpoint->sinks = NULL;
+    for (size_t i = 0; checkpoint->family->only && sinks[i] && !checkpoint->sinks; i++)
+        checkpoint->sinks = own_tensor(checkpoint, sinks[i]);
     checkpoint->lag_distance = 128;
     if (checkpoint->family->added_by_head && szgi_json_has(checkpoint->settings, distance[0]))
         SZG_TRY(szgi_config_integer(context, checkpoint->settings, distance, 1,

@@ -40,6 +40,7 @@ static const value_names names[] = {
     {"albert_layers.0.attention.query.weight",
      "albert_layers.0.attention.value.weight",
      {"albert_layers.0.attention.dense.weight"}},
+    {"rel_attn.q", "rel_attn.v", {"rel_attn.o"}},
     {"attention.self.in_proj.weight", NULL, {"attention.output.dense.weight"}},
     {"self_attn.self.query.weight", "self_attn.self.value.weight", {"self_attn.output.weight"}},
     {"temporal_block.q_proj.weight",
@@ -250,6 +251,15 @@ static void place_fused(const szg_checkpoint *checkpoint, int64_t layer, layer_v
     }
 }
 
+/* Why circuits have no values of a family; NULL: they have. */
+static const char *refusal_of(const szg_checkpoint *checkpoint) {
+    if (checkpoint->family->layout == LAYOUT_COLUMNS)
+        return "values and outputs have an axis of heads (rel_attn.v, rel_attn.o): not covered";
+    return strcmp(checkpoint->family->model_type, "mimo_v2_flash") == 0
+               ? "attention_value_scale acts on the values: not covered"
+               : NULL;
+}
+
 static szg_status place(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
                         const value_names *own, layer_values *out) {
     const szgi_tensor *odd = find_unknown(checkpoint, layer);
@@ -261,6 +271,8 @@ static szg_status place(szg_context *context, const szg_checkpoint *checkpoint, 
         return szgi_text_append(context, &out->problem,
                                 "tensor %s acts on the values in a way that szego does not know",
                                 odd->name);
+    if (refusal_of(checkpoint))
+        return szgi_text_append(context, &out->problem, "%s", refusal_of(checkpoint));
     if (!out->output) /* before values, whose size it tells */
         SZG_TRY(szgi_weight_check(context, checkpoint, layer, suffix, NULL, 0, 0, &out->problem));
     if (out->problem)
@@ -333,11 +345,6 @@ static szg_status note_all(szg_context *context, const value_job *job) {
 static szg_status find_all(szg_context *context, value_job *job) {
     const szg_checkpoint *checkpoint = job->checkpoint;
     job->set->size = 1;
-    if (checkpoint->family->layout == LAYOUT_COLUMNS)
-        return szgi_text_append(
-            context, &job->set->problem,
-            "values and outputs have an axis of heads (rel_attn.v, rel_attn.o): "
-            "not covered");
     if (!job->names)
         return szgi_text_append(context, &job->set->problem,
                                 "szego does not know what model_type '%s' calls its values",
