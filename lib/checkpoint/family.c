@@ -26,6 +26,17 @@
         .table = "embeddings.position_embeddings", PATCHES, __VA_ARGS__                            \
     }
 
+#define BEIT(type)                                                                                 \
+    {                                                                                              \
+        .model_type = type, .stem = "encoder.layer.", .query = "attention.attention.query.weight", \
+        .key = "attention.attention.key.weight", .input = INPUT_LAYER_VIT,                         \
+        .positions = POSITION_OPTIONAL, .table = "embeddings.position_embeddings", PATCHES,        \
+        .added = "relative_position_bias_table",                                                   \
+        .added_sentence = "a trained table by rows and columns of patches is added to the "        \
+                          "logits: left out",                                                      \
+        .added_unread = "a trained table by rows and columns of patches is added: not covered"     \
+    }
+
 #define CLIP(type, ...)                                                                            \
     {                                                                                              \
         .model_type = type, .stem = "encoder.layers.", .query = "self_attn.q_proj.weight",         \
@@ -292,6 +303,8 @@ static const model_family families[] = {
     VIT("vit_mae", .input = INPUT_LAYER_VIT),
     VIT("vit_msn", .input = INPUT_LAYER_VIT),
     VIT("yolos", .input = INPUT_LAYER_VIT),
+    BEIT("beit"),
+    BEIT("data2vec-vision"),
     {.model_type = "dinov3_vit",
      .input = INPUT_LAYER_NORM1,
      .stem = "layer.",
