@@ -78,6 +78,21 @@ static szg_status check_weight(szg_context *context, const szg_checkpoint *check
                              &checkpoint->layer[index].problem);
 }
 
+/* The weight of a layout by columns: [d, heads, e]. */
+static szg_status check_columns(szg_context *context, const szg_checkpoint *checkpoint,
+                                int64_t index, const char *suffix, const szgi_tensor *tensor) {
+    int64_t d = checkpoint->model_size, columns = checkpoint->heads * checkpoint->head_size;
+    const int64_t shape[] = {d, checkpoint->heads, checkpoint->head_size}, flat[] = {d, columns};
+    szgi_tensor matrix = {.dims = 0};
+    if (tensor)
+        matrix = *tensor;
+    if (matrix.dims == 3 && memcmp(matrix.shape, shape, sizeof shape) == 0) {
+        matrix.dims = 2;
+        matrix.shape = flat;
+    }
+    return check_weight(context, checkpoint, index, suffix, tensor ? &matrix : NULL, d, columns);
+}
+
 /* A gain or a low-rank matrix of latent attention. */
 static szg_status place_part(szg_context *context, szg_checkpoint *checkpoint, int64_t index,
                              const char *suffix, int64_t rows, int64_t columns,
@@ -150,6 +165,10 @@ static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, 
     if (checkpoint->family->layout == LAYOUT_CONV1D)
         return check_weight(context, checkpoint, index, checkpoint->query, layer->q.weight, d,
                             3 * d);
+    if (checkpoint->family->layout == LAYOUT_COLUMNS) {
+        SZG_TRY(check_columns(context, checkpoint, index, checkpoint->query, layer->q.weight));
+        return check_columns(context, checkpoint, index, checkpoint->key, layer->k.weight);
+    }
     SZG_TRY(check_weight(context, checkpoint, index, checkpoint->query, layer->q.weight,
                          checkpoint->query_rows, query_columns));
     if (checkpoint->family->latent && checkpoint->family->latent->split)
@@ -303,9 +322,12 @@ static szg_status separate_key_heads(szg_context *context, szg_checkpoint *check
         return global_key_heads(context, checkpoint);
     szgi_json_value value = szgi_json_member(checkpoint->settings, key_head_keys[0]);
     if (szgi_json_has(checkpoint->settings, key_head_keys[0])) {
+        int64_t times = checkpoint->family->key_heads_times;
         checkpoint->decided.key_heads = key_head_keys[0];
-        return szgi_config_integer(context, checkpoint->settings, key_head_keys, 1,
-                                   &checkpoint->key_heads);
+        SZG_TRY(szgi_config_integer(context, checkpoint->settings, key_head_keys, 1,
+                                    &checkpoint->key_heads));
+        checkpoint->key_heads *= times && checkpoint->key_heads <= checkpoint->heads ? times : 1;
+        return SZG_OK;
     }
     int64_t rows = key_rows(checkpoint);
     if (rows < 1 || rows % checkpoint->head_size != 0)
@@ -425,6 +447,10 @@ static szg_status resolve_scale(szg_context *context, szg_checkpoint *checkpoint
         return SZG_OK;
     case SCALE_FACTOR:
         return scale_from(context, checkpoint, "attention_multiplier", scale);
+    case SCALE_SCALAR_OR_HEAD:
+        if (!szgi_json_has(checkpoint->settings, "query_pre_attn_scalar"))
+            return SZG_OK;
+        /* fall through */
     case SCALE_SCALAR:
         SZG_TRY(scale_from(context, checkpoint, "query_pre_attn_scalar", &scalar));
         *scale = 1 / sqrt(scalar);
@@ -691,6 +717,7 @@ szg_status szgi_architecture_resolve(szg_context *context, szg_checkpoint *check
                          ": none of them may exceed %" PRId64,
                          checkpoint->source, checkpoint->layers, checkpoint->heads,
                          checkpoint->model_size, most);
+    SZG_TRY(szgi_family_check(context, checkpoint));
     SZG_TRY(check_equal_heads(context, checkpoint));
     SZG_TRY(szgi_layout_names(context, checkpoint));
     SZG_TRY(szgi_stack_find(context, checkpoint));

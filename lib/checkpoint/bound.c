@@ -201,9 +201,8 @@ static szg_status add_bias(szg_context *context, const szg_checkpoint *checkpoin
     if (!bias)
         return SZG_OK;
     SZG_TRY(szgi_memory_alloc(context, e, &room));
-    const head_places *at = place->query ? &checkpoint->query_at : &checkpoint->key_at;
-    szg_status status =
-        szgi_fold_vector(context, bias, "a bias", szgi_layout_row(at, place->head), e, room);
+    szg_status status = szgi_fold_vector(
+        context, bias, "a bias", szgi_bias_place(checkpoint, place->query, place->head), e, room);
     for (int64_t i = 0; i < e && status == SZG_OK; i++) {
         bool rotated = i >= rotary->offset && i < rotary->offset + 2 * rotary->pairs;
         double added =

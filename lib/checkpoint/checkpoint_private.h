@@ -15,8 +15,9 @@ typedef enum weight_layout {
     LAYOUT_FUSED_GROUPS, /* one tensor: queries of a key head, that head, its values (InternLM 2) */
     LAYOUT_BIGCODE,      /* one tensor: as Phi-3 with one key head, or as GPT-NeoX */
     LAYOUT_CODEGEN,      /* one tensor of four parts, each [q, v, k] of a quarter of the heads */
-    LAYOUT_GATED,  /* apart, where a query head's rows are e of q and e of a gate (Qwen3-Next) */
-    LAYOUT_LATENT, /* from low ranks: q_b_proj q_a_proj, kv_b_proj kv_a_proj_with_mqa (MLA) */
+    LAYOUT_COLUMNS, /* q and k [d, heads, e], whose columns are what others have as rows (XLNet) */
+    LAYOUT_GATED,   /* apart, where a query head's rows are e of q and e of a gate (Qwen3-Next) */
+    LAYOUT_LATENT,  /* from low ranks: q_b_proj q_a_proj, kv_b_proj kv_a_proj_with_mqa (MLA) */
 } weight_layout;
 
 /* What the weights of latent attention are called. */
@@ -43,15 +44,16 @@ typedef enum position_rule {
 } position_rule;
 
 typedef enum scale_rule {
-    SCALE_HEAD,    /* 1/sqrt(e) */
-    SCALE_ONE,     /* 1 (T5, GPT-Neo) */
-    SCALE_GPT2,    /* 1/sqrt(e) unless scale_attn_weights is false, and by layer where asked for */
-    SCALE_SCALAR,  /* 1/sqrt(query_pre_attn_scalar), which must be there (Gemma 2, 3) */
-    SCALE_FACTOR,  /* attention_multiplier, which must be there (Granite) */
-    SCALE_DEBERTA, /* 1/sqrt(e (1 + the number of c2p and p2c in pos_att_type)) */
-    SCALE_MPT,     /* attn_config.softmax_scale, or 1/sqrt(e) */
-    SCALE_KEYS,    /* 1/sqrt(e) times key_multiplier (Falcon H1) */
-    SCALE_YARN,    /* 1/sqrt(e) times the square of YaRN's factor of mscale_all_dim (DeepSeek) */
+    SCALE_HEAD,   /* 1/sqrt(e) */
+    SCALE_ONE,    /* 1 (T5, GPT-Neo) */
+    SCALE_GPT2,   /* 1/sqrt(e) unless scale_attn_weights is false, and by layer where asked for */
+    SCALE_SCALAR, /* 1/sqrt(query_pre_attn_scalar), which must be there (Gemma 2, 3) */
+    SCALE_SCALAR_OR_HEAD, /* the same, or 1/sqrt(e) where it is absent (Step 3.5) */
+    SCALE_FACTOR,         /* attention_multiplier, which must be there (Granite) */
+    SCALE_DEBERTA,        /* 1/sqrt(e (1 + the number of c2p and p2c in pos_att_type)) */
+    SCALE_MPT,            /* attn_config.softmax_scale, or 1/sqrt(e) */
+    SCALE_KEYS,           /* 1/sqrt(e) times key_multiplier (Falcon H1) */
+    SCALE_YARN, /* 1/sqrt(e) times the square of YaRN's factor of mscale_all_dim (DeepSeek) */
 } scale_rule;
 
 /* How much of a head rotates where the configuration has no key that says so. */
@@ -68,16 +70,20 @@ typedef enum skip_rule {
     SKIP_NONE,   /* every layer rotates */
     SKIP_LISTED, /* no_rope_layers or no_rope_layer_interval must be there (SmolLM 3, Llama 4) */
     SKIP_FULL,   /* layers of full attention, where there are sliding ones (Cohere 2, EXAONE 4) */
-    SKIP_ALL,    /* all, unless position_embedding_type is rope (Granite's hybrids) */
-    SKIP_BARE,   /* all, if there is no rope_theta (OLMo's hybrids) */
-    SKIP_TABLE,  /* all, unless position_embedding_type is rotary: then a table is added (ESM) */
-    SKIP_ALIBI,  /* all, if `alibi` is true (Falcon) */
+    SKIP_FULL_SPARSE, /* the same, but dense layers rotate if prefix_dense_sliding_window_pattern is
+                       * 1 (Cohere 2 with experts) */
+    SKIP_ALL,         /* all, unless position_embedding_type is rope (Granite's hybrids) */
+    SKIP_BARE,        /* all, if there is no rope_theta (OLMo's hybrids) */
+    SKIP_TABLE, /* all, unless position_embedding_type is rotary: then a table is added (ESM) */
+    SKIP_ALIBI, /* all, if `alibi` is true (Falcon) */
 } skip_rule;
 
 /* The bases of layers that rotate with two. */
 typedef enum base_rule {
     BASE_ONE,
-    BASE_GEMMA,      /* sliding layers have rope_local_base_freq, which must be there */
+    BASE_NESTED, /* rope_parameters has those of each type of layer, and must be there */
+    BASE_LISTED, /* layer_rope_theta has that of each layer, 0: it does not rotate; absent: one */
+    BASE_GEMMA,  /* sliding layers have rope_local_base_freq, which must be there */
     BASE_MODERNBERT, /* global_rope_theta and local_rope_theta */
 } base_rule;
 
@@ -112,6 +118,7 @@ typedef enum input_rule {
     INPUT_RMS_ATTENTION,         /* attention_layernorm (Apertus) */
     INPUT_RMS_FIRST,             /* input_layernorm.0 (LongCat) */
     INPUT_RMS_SECOND,            /* input_layernorm.1 */
+    INPUT_RMS_BARE,              /* without gains (NanoChat) */
     INPUT_RMS_T5,                /* layer.0.layer_norm */
     INPUT_RMS_T5_CROSS,          /* layer.1.layer_norm; keys: the encoder's last norm */
     INPUT_LAYER,                 /* input_layernorm of the layer */
@@ -126,6 +133,7 @@ typedef enum input_rule {
     INPUT_LAYER_CLIP,            /* layer_norm1 */
     INPUT_LAYER_NORM1,           /* norm1 (DINOv2, DINOv3) */
     INPUT_LAYER_MODERNBERT,      /* attn_norm; layer 0 has the embedding's alone */
+    INPUT_COHERE,                /* input_layernorm; RMS if rms_norm_eps is there */
     INPUT_LAYER_BERT,            /* the output norm of the layer before, or the embedding's */
     INPUT_LAYER_REMBERT,         /* the same; a matrix brings the embeddings to the model's size */
     INPUT_LAYER_ALBERT,          /* the same, of the group of the layer before */
@@ -136,6 +144,7 @@ typedef enum input_rule {
     INPUT_LAYER_BART_CROSS,      /* self_attn_layer_norm; keys: the encoder's last layer */
     INPUT_LAYER_BEFORE,          /* self_attn_layer_norm (mBART, Whisper) */
     INPUT_LAYER_NLLB_CROSS,      /* cross_attention_layer_norm; keys: the encoder's last norm */
+    INPUT_LAYER_BIGBIRD_CROSS,   /* the same; that norm is encoder.layernorm_embedding */
     INPUT_LAYER_BEFORE_CROSS,    /* encoder_attn_layer_norm; keys: the encoder's last norm */
     INPUT_RMS_GGUF,              /* attn_norm; 1 + w is what the converter wrote */
     INPUT_RMS_CROSS_GGUF,        /* cross_attn_norm; keys: the encoder's last norm */
@@ -162,6 +171,8 @@ typedef struct model_family {
     const char *stem;  /* what precedes the layer's index in a tensor's name */
     const char *query; /* what follows "INDEX." for the query tensor, or the fused one */
     const char *key;   /* NULL where fused */
+    const char
+        *query_bias; /* of queries alone, in the order of heads; NULL: those of the weights */
     weight_layout layout;
     const latent_names *latent; /* of LAYOUT_LATENT */
     bool latent_factors; /* rows from a latent of rank r are multiplied by sqrt(d / r) (LongCat) */
@@ -173,6 +184,8 @@ typedef struct model_family {
     int64_t table_first; /* the row of position 0 */
     scale_rule scale;
     szgi_pairing pairing;
+    bool turns_back; /* pairs rotate by the negative angle, as if each had its dimensions exchanged
+                      * (NanoChat) */
     const char *interleave; /* key, true where absent, that says whether pairs are interleaved */
     partial_rule partial;
     double fixed_base; /* rotary base that the architecture fixes (GPT-J); 0: the configuration's */
@@ -184,6 +197,7 @@ typedef struct model_family {
     const char *const
         *others; /* some have none, and one of these tensors instead (NULL at the end) */
     const char *equal_heads; /* a key with the number of heads of each layer (Laguna) */
+    int64_t key_heads_times; /* num_key_value_heads times this (MiMo); 0: 1 */
     bool grouped;            /* queries may share keys, though nothing rotates */
     bool shares_keys; /* the last num_kv_shared_layers layers use an earlier layer's keys (Gemma 3n)
                        */
@@ -194,12 +208,13 @@ typedef struct model_family {
     norm_rule norm;
     const char *query_norm, *key_norm; /* NULL: self_attn.q_norm.weight, self_attn.k_norm.weight */
     bool gain_plus_one;                /* gains are 1 + w (Gemma) */
-    const char *norm_flag;             /* key that says whether NORM_BARE acts */
+    const char *norm_flag;             /* key that says whether NORM_BARE acts; NULL: it does */
     temperature_rule temperature;
     alibi_rule alibi;
     bool two_coordinates; /* patches rotate by row and column (DINOv3) */
     const char *added;    /* how a tensor's name ends that adds a term by the lag (T5), and */
     const char *added_sentence;
+    const char *added_unread;   /* why the mean kernel does not have it; NULL: it does */
     bool added_by_head;         /* it is a table [buckets, heads] */
     const char *added_in_layer; /* what follows "INDEX." where each layer has one; NULL: the first's
                                    is that of all */
@@ -208,6 +223,10 @@ typedef struct model_family {
 
 /* NULL where szego does not know the model_type. Of a model with several stacks: number `stack`. */
 const model_family *szgi_family_find(const char *model_type, int64_t stack);
+
+/* Keys of the configuration that change attention as no row says are errors. */
+SZG_CHECK_RESULT szg_status szgi_family_check(szg_context *context,
+                                              const szg_checkpoint *checkpoint);
 
 /* Why szego does not read a model_type that it knows of; NULL: nothing is known of it. */
 const char *szgi_family_refusal(const char *model_type);
@@ -395,6 +414,13 @@ SZG_CHECK_RESULT szg_status szgi_layout_resolve(szg_context *context, szg_checkp
 SZG_CHECK_RESULT szg_status szgi_layout_names(szg_context *context, szg_checkpoint *checkpoint);
 static inline int64_t szgi_layout_row(const head_places *at, int64_t head) {
     return at->first + head / at->group * at->group_step + head % at->group * at->step;
+}
+
+/* Where a head's bias begins in its tensor. */
+static inline int64_t szgi_bias_place(const szg_checkpoint *checkpoint, bool query, int64_t head) {
+    if (checkpoint->family->query_bias)
+        return head * checkpoint->head_size;
+    return szgi_layout_row(query ? &checkpoint->query_at : &checkpoint->key_at, head);
 }
 
 /* ---- stack.c, architecture.c, positions.c, rotary.c, terms.c: steps of opening ---- */

@@ -88,9 +88,26 @@ szg_status szgi_config_positive(szg_context *context, szgi_json_value value, dou
     return SZG_OK;
 }
 
+/* Kimi Linear as it was published numbers the layers with attention, from 1 on. */
+static szg_status numbered_type(szg_context *context, szgi_json_value numbers, int64_t layer,
+                                const char **out) {
+    *out = "linear_attention";
+    SZG_TRY(szgi_json_as_array(context, numbers));
+    for (int64_t i = 0; i < szgi_json_count(numbers); i++) {
+        int64_t number;
+        SZG_TRY(szgi_json_as_integer(context, szgi_json_element(numbers, i), &number));
+        if (number == layer + 1)
+            *out = "full_attention";
+    }
+    return SZG_OK;
+}
+
 szg_status szgi_config_layer_type(szg_context *context, const szg_checkpoint *checkpoint,
                                   int64_t layer, const char **out) {
     szgi_json_value types = szgi_json_member(checkpoint->settings, "layer_types");
+    szgi_json_value linear = szgi_json_member(checkpoint->settings, "linear_attn_config");
+    if (szgi_json_kind_of(linear) == SZGI_JSON_OBJECT && szgi_json_has(linear, "full_attn_layers"))
+        return numbered_type(context, szgi_json_member(linear, "full_attn_layers"), layer, out);
     SZG_TRY(szgi_config_require(context, types));
     SZG_TRY(szgi_json_as_array(context, types));
     if (szgi_json_count(types) != checkpoint->layers)

@@ -26,6 +26,17 @@
         .table = "embeddings.position_embeddings", PATCHES, __VA_ARGS__                            \
     }
 
+#define BEIT(type)                                                                                 \
+    {                                                                                              \
+        .model_type = type, .stem = "encoder.layer.", .query = "attention.attention.query.weight", \
+        .key = "attention.attention.key.weight", .input = INPUT_LAYER_VIT,                         \
+        .positions = POSITION_OPTIONAL, .table = "embeddings.position_embeddings", PATCHES,        \
+        .added = "relative_position_bias_table",                                                   \
+        .added_sentence = "a trained table by rows and columns of patches is added to the "        \
+                          "logits: left out",                                                      \
+        .added_unread = "a trained table by rows and columns of patches is added: not covered"     \
+    }
+
 #define CLIP(type, ...)                                                                            \
     {                                                                                              \
         .model_type = type, .stem = "encoder.layers.", .query = "self_attn.q_proj.weight",         \
@@ -125,6 +136,8 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
                    .input = cross)
 
 #define LAG_TABLE "a trained table by the lag is added to the logits: left out"
+#define LAG_PRODUCTS                                                                               \
+    "products of content with trained embeddings of the lag are added to the logits: left out"
 #define T5_STACK(type, name, own, attention, layer_key, ...)                                       \
     {                                                                                              \
         .model_type = type, .stack = name,                                                         \
@@ -167,7 +180,19 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
         .keys = {.layers = "n_layers", .heads = "n_heads", .model = "dim"}, __VA_ARGS__            \
     }
 
+/* Sliding layers have twice the key heads, and sinks. */
+#define MIMO(name, kind, times)                                                                    \
+    LLAMA("mimo_v2_flash", .stack = name, .only = kind, .key_heads_times = times,                  \
+          .bases = BASE_NESTED, .partial = PARTIAL_OPTIONAL)
+
+/* Sliding layers have more heads. */
+#define STEP(name, kind, heads_key)                                                                \
+    LLAMA("step3p5", .stack = name, .only = kind, .keys = {.heads = heads_key},                    \
+          .input = INPUT_RMS_PLUS_ONE, .scale = SCALE_SCALAR_OR_HEAD, .norm = NORM_HEAD,           \
+          .gain_plus_one = true, .bases = BASE_NESTED, .partial = PARTIAL_OPTIONAL)
+
 /* What a layer has in place of attention. */
+static const char *const recurrent[] = {"temporal_block.linear_x.weight", NULL};
 static const char *const mamba[] = {"mamba.in_proj.weight", NULL};
 static const char *const crossing[] = {"cross_attn.q_proj.weight", NULL};
 static const char *const mixers[] = {"mixer.in_proj.weight", "mixer.up_proj.weight",
@@ -204,6 +229,8 @@ static const model_family families[] = {
         "roberta-prelayernorm", POSITION_ROBERTA, INPUT_LAYER, .input_name = "attention.LayerNorm",
         .other_tokens = "embeddings pass a norm before that of layer 0, so that the mean token is "
                         "not known"),
+    BERT("roformer", POSITION_ROTARY, .pairing = SZGI_PAIRING_INTERLEAVED, .fixed_base = 10000,
+         .looks_ahead = true),
     BERT("roc_bert", POSITION_BERT,
          .other_tokens = "embeddings of shape and sound are added to those of words, so that the "
                          "mean token is not known"),
@@ -240,8 +267,34 @@ static const model_family families[] = {
      .looks_ahead = true,
      .scale = SCALE_DEBERTA,
      .added = "encoder.rel_embeddings.weight",
-     .added_sentence = "products of content with trained embeddings of the lag are added to the "
-                       "logits: left out"},
+     .added_sentence = LAG_PRODUCTS},
+    {.model_type = "deberta",
+     .input = INPUT_LAYER_BERT,
+     .stem = "encoder.layer.",
+     .query = "attention.self.in_proj.weight",
+     .layout = LAYOUT_FUSED_HEADS,
+     .query_bias = "attention.self.q_bias",
+     .positions = POSITION_BIASED,
+     .table = "embeddings.position_embeddings.weight",
+     .looks_ahead = true,
+     .scale = SCALE_DEBERTA,
+     .added = "encoder.rel_embeddings.weight",
+     .added_sentence = LAG_PRODUCTS},
+    {.model_type = "xlnet",
+     .keys = {.layers = "n_layer", .heads = "n_head", .model = "d_model", .head = "d_head"},
+     .input = INPUT_LAYER_AFTER,
+     .input_name = "ff.layer_norm",
+     .stem = "layer.",
+     .query = "rel_attn.q",
+     .key = "rel_attn.k",
+     .layout = LAYOUT_COLUMNS,
+     .query_bias = "rel_attn.r_w_bias",
+     .looks_ahead = true,
+     .added = "rel_attn.r",
+     .added_sentence = "products of queries with projected sinusoids of the lag, and with "
+                       "embeddings of equal segments, are added to the logits: left out",
+     .added_unread = "products of queries with projected sinusoids of the lag are added: not "
+                     "covered"},
     VIT("vit", .input = INPUT_LAYER_VIT),
     VIT("deit", .input = INPUT_LAYER_VIT),
     VIT("dinov2", .input = INPUT_LAYER_NORM1),
@@ -250,6 +303,8 @@ static const model_family families[] = {
     VIT("vit_mae", .input = INPUT_LAYER_VIT),
     VIT("vit_msn", .input = INPUT_LAYER_VIT),
     VIT("yolos", .input = INPUT_LAYER_VIT),
+    BEIT("beit"),
+    BEIT("data2vec-vision"),
     {.model_type = "dinov3_vit",
      .input = INPUT_LAYER_NORM1,
      .stem = "layer.",
@@ -580,9 +635,15 @@ static const model_family families[] = {
     LLAMA("granite", .scale = SCALE_FACTOR),
     LLAMA("granitemoe", .scale = SCALE_FACTOR),
     LLAMA("granitemoeshared", .scale = SCALE_FACTOR),
+    LLAMA("granite_swa", .scale = SCALE_FACTOR, .bases = BASE_LISTED),
+    LLAMA("granitemoe_swa", .scale = SCALE_FACTOR, .bases = BASE_LISTED),
     LLAMA("granitemoehybrid", .scale = SCALE_FACTOR, .mixed = true, .skips = SKIP_ALL),
     LLAMA("aria_text"),
     LLAMA("iquestcoder"),
+    MIMO("sliding", "sliding_attention", 2),
+    MIMO("full", "full_attention", 1),
+    STEP("sliding", "sliding_attention", "num_sliding_attention_heads"),
+    STEP("full", "full_attention", NULL),
     LLAMA("mellum", .norm = NORM_HEAD),
     LLAMA("apertus1p5_text", .input = INPUT_RMS_ATTENTION, .norm = NORM_HEAD),
     LLAMA("hunyuan_vl_text", HUNYUAN_NORMS),
@@ -595,6 +656,16 @@ static const model_family families[] = {
     BARE("jamba", "self_attn", .others = mamba),
     BARE("nemotron_h", "mixer", .keys = {.layers = "layers_block_type"}, .others = mixers,
          .input_name = "norm"),
+    {.model_type = "recurrent_gemma",
+     .input = INPUT_RMS_PLUS_ONE,
+     .input_name = "temporal_pre_norm",
+     .stem = "layers.",
+     .query = "temporal_block.q_proj.weight",
+     .key = "temporal_block.k_proj.weight",
+     .others = recurrent,
+     .positions = POSITION_ROTARY,
+     .pairing = SZGI_PAIRING_HALF,
+     .partial = PARTIAL_REQUIRED},
     LLAMA("emu3_text_model"),
     LLAMA("flint", .norm = NORM_HEAD, .skips = SKIP_FULL),
     LLAMA("granite_docling_text", .scale = SCALE_FACTOR),
@@ -610,6 +681,9 @@ static const model_family families[] = {
     LLAMA("phimoe", .input = INPUT_LAYER),
     LLAMA("exaone4", .input = INPUT_NONE, .norm = NORM_HEAD, .skips = SKIP_FULL),
     LLAMA("gpt_oss"),
+    LLAMA("nanochat", .turns_back = true, .input = INPUT_RMS_BARE, .norm = NORM_BARE,
+          .other_tokens = "embeddings pass a norm before that of layer 0, so that the mean token "
+                          "is not known"),
     LLAMA("ministral3", .temperature = TEMPERATURE_MINISTRAL3),
     LLAMA("hunyuan_v1_dense", HUNYUAN_NORMS),
     LLAMA("hunyuan_v1_moe", HUNYUAN_NORMS),
@@ -623,6 +697,7 @@ static const model_family families[] = {
     LLAMA("glm4_moe", .partial = PARTIAL_REQUIRED, .norm = NORM_HEAD),
     NEIGHBOURS("cohere", .input = INPUT_LAYER, .norm = NORM_LAYER),
     NEIGHBOURS("cohere2", .input = INPUT_LAYER, .skips = SKIP_FULL),
+    NEIGHBOURS("cohere2_moe", .input = INPUT_COHERE, .skips = SKIP_FULL_SPARSE),
     NEIGHBOURS("ernie4_5"),
     NEIGHBOURS("ernie4_5_moe"),
     NEIGHBOURS("glm4v_text", .partial = PARTIAL_REQUIRED),
@@ -642,6 +717,11 @@ static const model_family families[] = {
     LATENT("mistral4", .interleave = "rope_interleave", .temperature = TEMPERATURE_MINISTRAL3),
     LATENT("axk1", .interleave = "rope_interleave"),
     LATENT("sarvam_mla", .interleave = "rope_interleave"),
+    {.model_type = "kimi_linear", /* nothing rotates, not even what is called rope */
+     .stem = "layers.",
+     .layout = LAYOUT_LATENT,
+     .latent = &latent,
+     .only = "full_attention"},
     LATENT("minicpm3", .pairing = SZGI_PAIRING_HALF),
     LONGCAT("first", &latent_first, INPUT_RMS_FIRST, NULL),
     LONGCAT("second", &latent_second, INPUT_RMS_SECOND,
@@ -666,6 +746,19 @@ static const model_family families[] = {
     BART_STACK("led", "decoder", "decoder", "self_attn", .positions = POSITION_TABLE,
                .table = "decoder.embed_positions.weight", .input = INPUT_LAYER_BART_DECODER),
     BART_STACK("led", "cross", "decoder", "encoder_attn", .input = INPUT_LAYER_BART_CROSS),
+    {.model_type = "bigbird_pegasus",
+     .stack = "encoder",
+     .keys = {.layers = "encoder_layers", .heads = "encoder_attention_heads", .model = "d_model"},
+     .stem = "encoder.layers.",
+     .query = "self_attn.self.query.weight",
+     .key = "self_attn.self.key.weight",
+     .positions = POSITION_TABLE,
+     .table = "encoder.embed_positions.weight",
+     .input = INPUT_LAYER_BEFORE},
+    BART_STACK("bigbird_pegasus", "decoder", "decoder", "self_attn", .positions = POSITION_TABLE,
+               .table = "decoder.embed_positions.weight", .input = INPUT_LAYER_BEFORE),
+    BART_STACK("bigbird_pegasus", "cross", "decoder", "encoder_attn",
+               .input = INPUT_LAYER_BIGBIRD_CROSS),
     TRANSLATOR("m2m_100", POSITION_FAIRSEQ, "encoder_attn", INPUT_LAYER_BEFORE, INPUT_LAYER_BEFORE,
                INPUT_LAYER_BEFORE_CROSS),
     TRANSLATOR("marian", POSITION_MARIAN, "encoder_attn", INPUT_LAYER_AFTER, INPUT_LAYER_AFTER,
@@ -692,23 +785,47 @@ const model_family *szgi_family_find(const char *model_type, int64_t stack) {
     return NULL;
 }
 
+szg_status szgi_family_check(szg_context *context, const szg_checkpoint *checkpoint) {
+    static const struct {
+        const char *model_type, *key, *what;
+    } unknown[] = {
+        {"deberta", "talking_head", "logits of all heads are mixed before the softmax"},
+        {"nanochat", "attention_bias", "queries and keys have biases"},
+        {"roformer", "rotary_value", "values are rotated too"},
+    };
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        bool set = false;
+        if (strcmp(unknown[i].model_type, checkpoint->family->model_type) != 0)
+            continue;
+        SZG_TRY(szgi_config_flag(context, checkpoint->settings, unknown[i].key, false, &set));
+        if (set)
+            return szgi_json_fail(
+                context, szgi_json_member(checkpoint->settings, unknown[i].key),
+                "is true: %s, which szego does not know of '%s'; --config none gives the singular "
+                "values of every 2-D weight",
+                unknown[i].what, unknown[i].model_type);
+    }
+    return SZG_OK;
+}
+
 const char *szgi_family_refusal(const char *model_type) {
     static const struct {
         const char *model_type, *why;
     } refused[] = {
+        {"axk2", "queries read their latent twice, before its norm and after it"},
         {"canine", "attention is local, between characters and their blocks"},
-        {"convbert", "half of the heads are convolutions, and the others share their input"},
-        {"deepseek_v4", "keys are compressed over positions"},
+        {"convbert", "beside the heads stand convolutions whose kernels queries make"},
+        {"deepseek_v4", "keys are compressed over positions, and are the values too"},
         {"doge", "a trained function of the values is added to the logits of each key"},
+        {"esmc", "queries and keys of all heads together pass a norm that takes their mean off"},
         {"fnet", "Fourier transforms take the place of attention"},
-        {"funnel", "queries are pooled between blocks, and vectors of the lag are added"},
+        {"funnel",
+         "queries are pooled between blocks, and products with vectors of the lag are added"},
         {"jetmoe", "each token chooses the weights of its queries"},
-        {"mimo_v2_flash", "sliding layers have other numbers of heads than the rest"},
         {"mobilebert", "queries and keys read a bottleneck behind a norm without statistics"},
         {"mra", "the softmax is approximated by blocks"},
         {"nystromformer", "the softmax is approximated by landmarks (Nystrom)"},
-        {"reformer", "queries and keys are the same, and hashing chooses them"},
-        {"xlnet", "vectors of the lag are added to keys by a projection of their own"},
+        {"reformer", "keys are the queries at unit length, and hashing chooses them"},
         {"yoso", "hashing takes the place of the softmax"},
         {"zamba", "queries and keys read two streams side by side"},
         {"zamba2", "queries and keys read two streams side by side"},

@@ -22,6 +22,7 @@ typedef struct input_norm {
     const char *between; /* a tensor that acts between `first` and layer 0 */
     const char *flag;    /* a key of the configuration that must be `wanted`; absent: it is */
     bool wanted;
+    const char *absent;   /* a key that must be absent or null */
     input_rule otherwise; /* the rule where it is not; 0: no norm is known */
 } input_norm;
 
@@ -52,6 +53,9 @@ static const input_norm norms[] = {
     [INPUT_LAYER_CLIP] = LAYER_NORM("layer_norm1"),
     [INPUT_LAYER_NORM1] = LAYER_NORM("norm1"),
     [INPUT_LAYER_MODERNBERT] = LAYER_NORM("attn_norm", .first = "embeddings.norm"),
+    [INPUT_RMS_BARE] = RMS_NORM(NULL, .bare = true),
+    [INPUT_COHERE] =
+        LAYER_NORM("input_layernorm", .absent = "rms_norm_eps", .otherwise = INPUT_RMS),
     [INPUT_LAYER_BERT] = LAYER_NORM(
         "output.LayerNorm", .after = true, .first = "embeddings.LayerNorm",
         .second = "encoder.conv.LayerNorm", /* DeBERTa's convolution acts behind layer 0 */
@@ -75,6 +79,8 @@ static const input_norm norms[] = {
     [INPUT_LAYER_BEFORE] = LAYER_NORM("self_attn_layer_norm"),
     [INPUT_LAYER_BEFORE_CROSS] =
         LAYER_NORM("encoder_attn_layer_norm", .keys = "encoder.layer_norm"),
+    [INPUT_LAYER_BIGBIRD_CROSS] =
+        LAYER_NORM("encoder_attn_layer_norm", .keys = "encoder.layernorm_embedding"),
     [INPUT_LAYER_NLLB_CROSS] =
         LAYER_NORM("cross_attention_layer_norm", .keys = "encoder.layer_norm"),
     [INPUT_RMS_GGUF] = RMS_NORM("attn_norm"),
@@ -237,6 +243,8 @@ static szg_status choose_rule(szg_context *context, szg_checkpoint *checkpoint, 
     checkpoint->input = checkpoint->family->input;
     if (norm->flag)
         SZG_TRY(szgi_config_flag(context, checkpoint->settings, norm->flag, norm->wanted, &flag));
+    if (norm->absent && szgi_json_has(checkpoint->settings, norm->absent))
+        flag = !norm->wanted;
     *known = flag == norm->wanted || norm->otherwise;
     if (flag != norm->wanted && norm->otherwise)
         checkpoint->input = norm->otherwise;
@@ -280,7 +288,7 @@ const char *szgi_fold_input_kind(const szg_checkpoint *checkpoint) {
     const input_norm *norm = norm_of(checkpoint);
     switch (norm->kind) {
     case KIND_RMS:
-        return norm->plus_one ? "RMS, gains 1 + weight" : "RMS";
+        return norm->plus_one ? "RMS, gains 1 + weight" : norm->bare ? "RMS, without gains" : "RMS";
     case KIND_LAYER:
         return norm->plus_one ? "mean and variance, gains 1 + weight"
                : norm->bare   ? "mean and variance, without gains"

@@ -313,6 +313,8 @@ static const char *why_unplaced(const szg_checkpoint *checkpoint) {
         return "this layer does not rotate, and nothing else says where a token stands";
     if (checkpoint->position_note)
         return "positions are added before a projection of the embeddings: not covered";
+    if (checkpoint->added && family->added_unread)
+        return family->added_unread;
     return checkpoint->family->two_coordinates
                ? "patches rotate by their row and column: not covered"
                : "nothing says where a token stands";

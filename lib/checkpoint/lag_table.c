@@ -45,7 +45,8 @@ static const char *const keys[KEYS] = {
 
 /* All layers share one table of embeddings of the lag. */
 static bool is_projected(const szg_checkpoint *checkpoint) {
-    return checkpoint->added && !checkpoint->family->added_by_head;
+    return checkpoint->added && !checkpoint->family->added_by_head &&
+           !checkpoint->family->added_unread;
 }
 
 void szgi_lag_table_watch(const szg_checkpoint *checkpoint) {
@@ -252,14 +253,16 @@ typedef struct projection {
 static projection projection_of(const szg_checkpoint *checkpoint, int64_t layer, bool query) {
     const layer_weights *weights = &checkpoint->layer[layer];
     const side_weights *side = query ? &weights->q : &weights->k;
+    static const char *const names[][2] = {{"pos_key_proj", "pos_query_proj"},
+                                           {"pos_proj", "pos_q_proj"}}; /* DeBERTa 1 */
+    const char *name = names[strcmp(checkpoint->family->model_type, "deberta") == 0][query];
+    char weight[64], bias[64];
     if (szgi_config_flag_or(checkpoint, keys[SHARED], false))
         return (projection){side->weight, side->bias};
-    return (projection){szgi_layer_tensor(checkpoint, layer,
-                                          query ? "attention.self.pos_query_proj.weight"
-                                                : "attention.self.pos_key_proj.weight"),
-                        szgi_layer_tensor(checkpoint, layer,
-                                          query ? "attention.self.pos_query_proj.bias"
-                                                : "attention.self.pos_key_proj.bias")};
+    snprintf(weight, sizeof weight, "attention.self.%s.weight", name);
+    snprintf(bias, sizeof bias, "attention.self.%s.bias", name);
+    return (projection){szgi_layer_tensor(checkpoint, layer, weight),
+                        szgi_layer_tensor(checkpoint, layer, bias)};
 }
 
 void szgi_lag_table_tensors(const szg_checkpoint *checkpoint, int64_t layer,

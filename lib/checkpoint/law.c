@@ -286,13 +286,12 @@ szg_status szgi_law_raw_rows(szg_context *context, const szg_checkpoint *checkpo
                              bool query, int64_t head, double *rows, double *bias) {
     const layer_weights *weights = &checkpoint->layer[layer];
     const szgi_tensor *tensor = query ? weights->q.bias : weights->k.bias;
-    const head_places *places = query ? &checkpoint->query_at : &checkpoint->key_at;
     int64_t e = checkpoint->head_size;
     SZG_TRY(read_bare(context, checkpoint, layer, query, head, rows));
     memset(bias, 0, (size_t)e * sizeof *bias);
-    return tensor
-               ? szgi_fold_vector(context, tensor, "a bias", szgi_layout_row(places, head), e, bias)
-               : SZG_OK;
+    return tensor ? szgi_fold_vector(context, tensor, "a bias",
+                                     szgi_bias_place(checkpoint, query, head), e, bias)
+                  : SZG_OK;
 }
 
 /* Subtracts the mean over a head's numbers, as its LayerNorm does. */

@@ -130,7 +130,7 @@ szg_status szgi_layout_resolve(szg_context *context, szg_checkpoint *checkpoint)
     case LAYOUT_GATED:
         gated = 2;
         break;
-    default:
+    default: /* LAYOUT_COLUMNS is the same with columns */
         break;
     }
     checkpoint->query_at = in_turn(0, gated * e);

@@ -353,6 +353,37 @@ static szg_status resolve_unscaled(szg_context *context, szg_checkpoint *checkpo
     return SZG_OK;
 }
 
+/* layer_rope_theta: a base for each layer; of 0 it does not rotate. */
+static szg_status resolve_listed(szg_context *context, szg_checkpoint *checkpoint,
+                                 const rotation_source *source) {
+    szgi_json_value list = szgi_json_member(checkpoint->settings, "layer_rope_theta");
+    double base[ROTATIONS_MAX];
+    SZG_TRY(szgi_json_as_array(context, list));
+    checkpoint->decided.base = checkpoint->decided.skips = list.key;
+    if (szgi_json_count(list) != checkpoint->layers)
+        return szgi_json_fail(context, list, "has %" PRId64 " entries for %" PRId64 " layers",
+                              szgi_json_count(list), checkpoint->layers);
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        rotation_source own = *source;
+        double theta;
+        int slot = 0;
+        own.base = szgi_json_element(list, i);
+        SZG_TRY(szgi_json_as_real(context, own.base, &theta));
+        checkpoint->layer[i].rotation = -1;
+        if (theta == 0)
+            continue;
+        while (slot < checkpoint->rotations && base[slot] != theta)
+            slot++;
+        if (slot == ROTATIONS_MAX)
+            return szgi_json_fail(context, list, "more than %d bases", ROTATIONS_MAX);
+        base[slot] = theta;
+        checkpoint->layer[i].rotation = slot;
+        if (slot == checkpoint->rotations)
+            SZG_TRY(open_rotation(context, checkpoint, &own));
+    }
+    return SZG_OK;
+}
+
 /* DBRX has its base among the numbers of attention. */
 static szgi_json_value base_of_attention(szgi_json_value settings, szgi_json_value base) {
     szgi_json_value attention = szgi_json_member(settings, "attn_config");
@@ -396,6 +427,8 @@ static szg_status resolve_flat(szg_context *context, szg_checkpoint *checkpoint,
     checkpoint->decided.base = source.base.key;
     if (szgi_json_kind_of(source.partial) > SZGI_JSON_NULL)
         checkpoint->decided.partial = source.partial.key;
+    if (checkpoint->family->bases == BASE_LISTED && szgi_json_has(settings, "layer_rope_theta"))
+        return resolve_listed(context, checkpoint, &source);
     SZG_TRY(open_rotation(context, checkpoint, &source));
     for (int64_t i = 0; i < checkpoint->layers; i++)
         checkpoint->layer[i].rotation = 0;
@@ -451,15 +484,51 @@ static szg_status resolve_skipped(szg_context *context, szg_checkpoint *checkpoi
     return SZG_OK;
 }
 
+/* Is a layer one without experts in a model that has some? By mlp_layer_types, or the number of
+ * leading ones. */
+static szg_status is_dense(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
+                           bool *out) {
+    static const char *const first_keys[] = {"first_k_dense_replace", NULL};
+    szgi_json_value kinds = szgi_json_member(checkpoint->settings, "mlp_layer_types");
+    const char *kind;
+    int64_t first = 0;
+    if (szgi_json_has(checkpoint->settings, "mlp_layer_types")) {
+        SZG_TRY(szgi_json_as_array(context, kinds));
+        SZG_TRY(szgi_json_as_text(context, szgi_json_element(kinds, layer), &kind));
+        *out = strcmp(kind, "dense") == 0;
+        return SZG_OK;
+    }
+    if (szgi_json_has(checkpoint->settings, first_keys[0]))
+        SZG_TRY(szgi_config_integer(context, checkpoint->settings, first_keys, 0, &first));
+    *out = layer < first;
+    return first == 0 ? SZG_OK /* else they have a pattern of their own */
+                      : szgi_config_require(context,
+                                            szgi_json_member(checkpoint->settings, "layer_types"));
+}
+
+/* Do dense layers of full attention rotate? */
+static szg_status dense_rotate(szg_context *context, const szg_checkpoint *checkpoint, bool *out) {
+    static const char *const keys[] = {"prefix_dense_sliding_window_pattern", NULL};
+    int64_t pattern = 0;
+    if (checkpoint->family->skips == SKIP_FULL_SPARSE)
+        SZG_TRY(szgi_config_integer(context, checkpoint->settings, keys, 1, &pattern));
+    *out = pattern == 1;
+    return SZG_OK;
+}
+
 /* Layers of full attention do not rotate where there are sliding ones. */
 static szg_status skip_full(szg_context *context, szg_checkpoint *checkpoint) {
     if (szgi_json_kind_of(szgi_json_member(checkpoint->settings, "sliding_window")) ==
         SZGI_JSON_NULL)
         return SZG_OK; /* EXAONE 4 in its small sizes */
+    bool forced;
+    SZG_TRY(dense_rotate(context, checkpoint, &forced));
     for (int64_t i = 0; i < checkpoint->layers; i++) {
-        bool sliding;
+        bool sliding, dense = false;
         SZG_TRY(layer_slides(context, checkpoint, i, &sliding));
-        if (!sliding)
+        if (forced)
+            SZG_TRY(is_dense(context, checkpoint, i, &dense));
+        if (!sliding && !dense)
             checkpoint->layer[i].rotation = -1;
     }
     checkpoint->decided.skips = checkpoint->decided.kinds;
@@ -511,11 +580,17 @@ szg_status szgi_rotary_resolve(szg_context *context, szg_checkpoint *checkpoint)
         SZG_TRY(szgi_json_as_object(context, parameters));
     if (is_nested(parameters))
         SZG_TRY(resolve_nested(context, checkpoint, parameters));
+    else if (checkpoint->family->bases == BASE_NESTED)
+        return szgi_json_fail(context, parameters,
+                              "must have the numbers of each type of layer: --set "
+                              "'rope_parameters={\"full_attention\": {\"rope_theta\": B}, "
+                              "\"sliding_attention\": {\"rope_theta\": B}}' gives them, with "
+                              "partial_rotary_factor where it is not 1");
     else if (checkpoint->family->bases == BASE_MODERNBERT)
         SZG_TRY(resolve_global(context, checkpoint));
     else
         SZG_TRY(resolve_flat(context, checkpoint, parameters));
-    if (checkpoint->family->skips == SKIP_FULL)
+    if (checkpoint->family->skips == SKIP_FULL || checkpoint->family->skips == SKIP_FULL_SPARSE)
         SZG_TRY(skip_full(context, checkpoint));
     return resolve_skipped(context, checkpoint);
 }

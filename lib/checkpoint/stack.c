@@ -44,8 +44,8 @@ static bool has_word(const char *name, size_t length, const char *const *words) 
  * composed? */
 static bool is_eligible(const szg_checkpoint *checkpoint, const char *name, size_t prefix) {
     static const char *const extra[] = {"mtp.", NULL};
-    static const char *const parts[] = {"vision",   "visual",    "audio",  "speech", "image",
-                                        "qformer.", "perceiver", "talker", NULL};
+    static const char *const parts[] = {"vision", "visual",   "video",     "audio",  "speech",
+                                        "image",  "qformer.", "perceiver", "talker", NULL};
     if (checkpoint->wanted_prefix)
         return strlen(checkpoint->wanted_prefix) == prefix &&
                strncmp(checkpoint->wanted_prefix, name, prefix) == 0;

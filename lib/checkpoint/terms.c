@@ -56,9 +56,27 @@ static void place_bias(const szg_checkpoint *checkpoint, int64_t owner, const ch
         layer->bias_unread = true;
 }
 
+static szg_status note_biases(szg_context *context, szg_checkpoint *checkpoint) {
+    checkpoint->biased = true;
+    return leave_out(context, checkpoint,
+                     "query or key biases add terms that depend on one token alone: left out");
+}
+
+static szg_status resolve_query_bias(szg_context *context, szg_checkpoint *checkpoint) {
+    const char *const endings[] = {checkpoint->family->query_bias, NULL};
+    if (!stack_tensor(checkpoint, endings))
+        return SZG_OK;
+    for (int64_t i = 0; i < checkpoint->layers; i++)
+        place_bias(checkpoint, i, endings[0], checkpoint->heads * checkpoint->head_size,
+                   &checkpoint->layer[i], &checkpoint->layer[i].q);
+    return note_biases(context, checkpoint);
+}
+
 static szg_status resolve_biases(szg_context *context, szg_checkpoint *checkpoint) {
     char query[128], key[128], query_down[128], key_down[128];
     const latent_names *latent = checkpoint->family->latent;
+    if (checkpoint->family->query_bias)
+        return resolve_query_bias(context, checkpoint);
     bias_name(checkpoint->query, query);
     bias_name(checkpoint->key ? checkpoint->key : checkpoint->query, key);
     const char *const endings[] = {query, key,
@@ -76,9 +94,7 @@ static szg_status resolve_biases(szg_context *context, szg_checkpoint *checkpoin
         else
             layer->k.bias = layer->q.bias;
     }
-    checkpoint->biased = true;
-    return leave_out(context, checkpoint,
-                     "query or key biases add terms that depend on one token alone: left out");
+    return note_biases(context, checkpoint);
 }
 
 /* How many gains a norm of queries, or of keys, has. */
@@ -118,7 +134,9 @@ static szg_status resolve_norms(szg_context *context, szg_checkpoint *checkpoint
                                           NULL};
     const model_family *family = checkpoint->family;
     bool bare = false;
-    if (family->norm == NORM_BARE) {
+    if (family->norm == NORM_BARE && !family->norm_flag) {
+        bare = true;
+    } else if (family->norm == NORM_BARE) {
         SZG_TRY(szgi_config_require(context,
                                     szgi_json_member(checkpoint->settings, family->norm_flag)));
         SZG_TRY(szgi_config_flag(context, checkpoint->settings, family->norm_flag, false, &bare));
@@ -250,13 +268,15 @@ static const szgi_tensor *own_tensor(const szg_checkpoint *checkpoint, const cha
 }
 
 static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoint) {
-    const char *const sinks[] = {"self_attn.sinks", "self_attn.softmax_offset", "attn_sinks.weight",
-                                 NULL};
+    const char *const sinks[] = {"self_attn.sinks", "self_attn.softmax_offset",
+                                 "self_attn.attention_sink_bias", "attn_sinks.weight", NULL};
     const char *const added[] = {checkpoint->family->added, NULL};
     static const char *const distance[] = {"relative_attention_max_distance", NULL};
     checkpoint->sinks = stack_tensor(checkpoint, sinks);
-    if (checkpoint->gguf.families > 0 && checkpoint->family->only)
-        checkpoint->sinks = own_tensor(checkpoint, "attn_sinks.weight");
+    if (checkpoint->family->only) /* those of its own layers */
+        checkpoint->sinks = NULL;
+    for (size_t i = 0; checkpoint->family->only && sinks[i] && !checkpoint->sinks; i++)
+        checkpoint->sinks = own_tensor(checkpoint, sinks[i]);
     checkpoint->lag_distance = 128;
     if (checkpoint->family->added_by_head && szgi_json_has(checkpoint->settings, distance[0]))
         SZG_TRY(szgi_config_integer(context, checkpoint->settings, distance, 1,

@@ -40,6 +40,12 @@ static const value_names names[] = {
     {"albert_layers.0.attention.query.weight",
      "albert_layers.0.attention.value.weight",
      {"albert_layers.0.attention.dense.weight"}},
+    {"rel_attn.q", "rel_attn.v", {"rel_attn.o"}},
+    {"attention.self.in_proj.weight", NULL, {"attention.output.dense.weight"}},
+    {"self_attn.self.query.weight", "self_attn.self.value.weight", {"self_attn.output.weight"}},
+    {"temporal_block.q_proj.weight",
+     "temporal_block.v_proj.weight",
+     {"temporal_block.o_proj.weight"}},
     {"attention.attn.q.weight", "attention.attn.v.weight", {"attention.attn.o.weight"}},
     {"attention.q_proj.weight", "attention.v_proj.weight", {"attention.o_proj.weight"}},
     {"attention.q_lin.weight", "attention.v_lin.weight", {"attention.out_lin.weight"}},
@@ -245,6 +251,15 @@ static void place_fused(const szg_checkpoint *checkpoint, int64_t layer, layer_v
     }
 }
 
+/* Why circuits have no values of a family; NULL: they have. */
+static const char *refusal_of(const szg_checkpoint *checkpoint) {
+    if (checkpoint->family->layout == LAYOUT_COLUMNS)
+        return "values and outputs have an axis of heads (rel_attn.v, rel_attn.o): not covered";
+    return strcmp(checkpoint->family->model_type, "mimo_v2_flash") == 0
+               ? "attention_value_scale acts on the values: not covered"
+               : NULL;
+}
+
 static szg_status place(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
                         const value_names *own, layer_values *out) {
     const szgi_tensor *odd = find_unknown(checkpoint, layer);
@@ -256,6 +271,8 @@ static szg_status place(szg_context *context, const szg_checkpoint *checkpoint, 
         return szgi_text_append(context, &out->problem,
                                 "tensor %s acts on the values in a way that szego does not know",
                                 odd->name);
+    if (refusal_of(checkpoint))
+        return szgi_text_append(context, &out->problem, "%s", refusal_of(checkpoint));
     if (!out->output) /* before values, whose size it tells */
         SZG_TRY(szgi_weight_check(context, checkpoint, layer, suffix, NULL, 0, 0, &out->problem));
     if (out->problem)

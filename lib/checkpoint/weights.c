@@ -10,10 +10,11 @@
 szg_status szgi_read_columns(szg_context *context, const szgi_tensor *tensor, int64_t first,
                              int64_t e, int64_t d, double *out) {
     double *line;
+    const int64_t columns = tensor->count / tensor->shape[0];
     SZG_TRY(szgi_memory_alloc(context, e, &line));
     szg_status status = SZG_OK;
     for (int64_t i = 0; i < d && status == SZG_OK; i++) {
-        status = szgi_tensor_read(context, tensor, i * tensor->shape[1] + first, e, line);
+        status = szgi_tensor_read(context, tensor, i * columns + first, e, line);
         for (int64_t j = 0; j < e && status == SZG_OK; j++)
             out[j * d + i] = line[j];
     }
@@ -121,9 +122,14 @@ szg_status szgi_read_product(szg_context *context, const side_weights *side, int
 static szg_status read_rows(szg_context *context, const szg_checkpoint *checkpoint,
                             const szgi_tensor *tensor, int64_t first, double *out) {
     int64_t e = checkpoint->head_size, d = checkpoint->model_size;
-    return checkpoint->family->layout == LAYOUT_CONV1D
-               ? szgi_read_columns(context, tensor, first, e, d, out)
-               : szgi_tensor_read(context, tensor, first * d, e * d, out);
+    weight_layout layout = checkpoint->family->layout;
+    if (layout == LAYOUT_CONV1D || layout == LAYOUT_COLUMNS)
+        return szgi_read_columns(context, tensor, first, e, d, out);
+    if (!checkpoint->family->turns_back)
+        return szgi_tensor_read(context, tensor, first * d, e * d, out);
+    int64_t half = e / 2; /* halves are paired: the second of a pair comes first */
+    SZG_TRY(szgi_tensor_read(context, tensor, (first + half) * d, half * d, out));
+    return szgi_tensor_read(context, tensor, first * d, half * d, out + half * d);
 }
 
 /* A key's rows without rotation come from the latent, and the rotary ones, which all heads share,

@@ -136,6 +136,8 @@ static int64_t window_of(const szg_checkpoint *checkpoint, int64_t layer) {
         return window_of_both(checkpoint, layer);
     if (strcmp(type, "modernbert-decoder") == 0) /* half of it, the query's own place in */
         return window_of_both(checkpoint, layer) > 0 ? window_of_both(checkpoint, layer) - 1 : 0;
+    if (strcmp(type, "recurrent_gemma") == 0)
+        return number_of(checkpoint, "attention_window_size");
     if (strcmp(type, "gpt_neo") == 0)
         return listed_window(checkpoint, layer);
     if (strcmp(type, "llama4_text") == 0) /* keys of the query's own chunk */

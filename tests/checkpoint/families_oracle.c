@@ -223,7 +223,7 @@ static measured project_head(const family_case *own, int64_t layer, bool query, 
     measured out = project(x, e, rows);
     int64_t first = szgi_layout_row(query ? &checkpoint->query_at : &checkpoint->key_at,
                                     query ? head : head / group);
-    add_bias(side->bias, first, &out);
+    add_bias(side->bias, szgi_bias_place(checkpoint, query, query ? head : head / group), &out);
     divide_by_latent(own, side, query ? checkpoint->latent.query_rank : checkpoint->latent.key_rank,
                      x, first, query ? e : checkpoint->latent.nope, &out);
     clip(checkpoint->clip, &out);

@@ -116,7 +116,7 @@ static explicit_side open_side(const family_case *own, int64_t layer, bool query
         side->input_shift ? read_all(side->input_shift) : calloc((size_t)out.d, sizeof(double));
     out.bias = calloc((size_t)out.e, sizeof(double));
     double *all = side->bias ? read_all(side->bias) : NULL;
-    int64_t first = szgi_layout_row(query ? &checkpoint->query_at : &checkpoint->key_at, head);
+    int64_t first = szgi_bias_place(checkpoint, query, head);
     for (int64_t r = 0; r < out.e && all; r++) {
         bool rotated = r >= rotary.offset && r < rotary.offset + 2 * rotary.pairs;
         out.bias[r] =
