@@ -826,6 +826,8 @@ const char *szgi_family_refusal(const char *model_type) {
         {"mra", "the softmax is approximated by blocks"},
         {"nystromformer", "the softmax is approximated by landmarks (Nystrom)"},
         {"reformer", "keys are the queries at unit length, and hashing chooses them"},
+        {"t5gemma", "its configuration has an object for each stack (encoder, decoder)"},
+        {"t5gemma2", "keys of both sequences share one softmax in the decoder"},
         {"yoso", "hashing takes the place of the softmax"},
         {"zamba", "queries and keys read two streams side by side"},
         {"zamba2", "queries and keys read two streams side by side"},

@@ -83,10 +83,12 @@ static szg_status open_changed(const char *folder, const char *stack) {
 START_TEST(families_survive_refused_allocations) {
     static const struct {
         const char *family, *stack;
-    } each[] = {{"deepseek_v3", NULL},  {"gpt_oss", NULL},     {"phi3-longrope", NULL},
-                {"gemma3n_text", NULL}, {"t5", "cross"},       {"electra", NULL},
-                {"codegen", NULL},      {"llama4_text", NULL}, {"marian", "cross"},
-                {"esm-absolute", NULL}, {"bamba", NULL},       {"opt-after", NULL}};
+    } each[] = {{"deepseek_v3", NULL},     {"gpt_oss", NULL},     {"phi3-longrope", NULL},
+                {"gemma3n_text", NULL},    {"t5", "cross"},       {"electra", NULL},
+                {"codegen", NULL},         {"llama4_text", NULL}, {"marian", "cross"},
+                {"esm-absolute", NULL},    {"bamba", NULL},       {"opt-after", NULL},
+                {"xlnet", NULL},           {"granite_swa", NULL}, {"deberta", NULL},
+                {"mimo_v2_flash", "full"}, {"cohere2_moe", NULL}, {"beit", NULL}};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
         char folder[512];
         snprintf(folder, sizeof folder, "%s/%s", data_folder(), each[i].family);
