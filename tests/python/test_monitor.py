@@ -238,7 +238,7 @@ def check_table():
                               ("threshold", lambda: szego.Monitor(threshold=math.inf), ["threshold=inf", "above 0"]),
                               ("layers", lambda: szego.Monitor(layers=3), ["layers=3", "list"]),
                               ("heads that are bytes", lambda: szego.Monitor(heads=b"3"), ["heads=b'3'", "list"]),
-                              ("a keyword", lambda: szego.Monitor(evry=3), ["did you mean every"])):
+                              ("a keyword", lambda: szego.Monitor(evry=3), ["Monitor: unknown keyword", "did you mean every"])):
         refused(what, call, *words)
     q = torch.ones(1, 2, 4, 4)
     for what, arguments, words in (
@@ -250,6 +250,28 @@ def check_table():
         watch = szego.Monitor(every=1)
         said, _ = warned(lambda: (watch.observe(*arguments), watch.observe(*arguments), watch.step()))  # pylint: disable=cell-var-from-loop
         tap.ok(f"said once: {what}", len(said) == 1 and words in said[0] and words in watch.table["seen"][0], str(said))
+
+
+def check_blind():
+    """A monitor that can see nothing says so once, at the caller's line."""
+    model = torch.nn.Linear(2, 2)
+
+    def outside(watch):
+        for _ in range(3):
+            watch.step()
+
+    def inside(watch):
+        with watch:
+            outside(watch)
+    for what, call, given, words in (("outside a block", outside, model, ["with monitor:"]),
+                                     ("within one", inside, model, ["no attention of the model"]),
+                                     ("without a model", outside, None, None)):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            call(szego.Monitor(given, every=1))
+        texts = [str(one.message) for one in said]
+        tap.ok(f"steps {what}", len(said) == (1 if words else 0) and all(word in texts[0] for word in words or ()) and
+               all(one.filename == __file__ for one in said), f"{texts} {[one.filename for one in said]}")
 
 
 # ---- The folder -----------------------------------------------------------------------------------
@@ -284,7 +306,7 @@ def check_folder():
         with open(os.path.join(place, "monitor.csv"), "ab") as file:  # killed between the lines and the manifest
             file.write(b"4,0,0")
         said, again = warned(lambda: szego.Monitor(every=2, folder=place))
-        tap.ok("goes on, and says where", again.steps == 2 and "behind step 2" in said[0] and same(again.table, watch.table), str(said))
+        tap.ok("goes on, and says where", again.steps == 2 and "continues after step 2" in said[0] and same(again.table, watch.table), str(said))
         again.step(4)
         pass_by(again, 3)
         tap.ok("rows join", loaded(place)["step"].tolist() == [0, 0, 2, 2, 4, 4, 6, 6] and same(loaded(place), again.table))
@@ -430,6 +452,7 @@ check_statistics()
 check_sequences()
 check_numbers_that_are_none()
 check_table()
+check_blind()
 check_folder()
 check_disk()
 check_real_disk()

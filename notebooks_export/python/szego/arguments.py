@@ -25,6 +25,7 @@ def unknown_keyword(function: str, name: str, known: Iterable[str], also: str = 
 
 def keywords(function: F, also: str = "") -> F:
     """The function, which names the nearest keyword where Python's own TypeError would not. also: what else to say."""
+    called = function.__qualname__.split(".")[-2] if function.__name__ == "__init__" else function.__name__
     known = {name: None for name, one in inspect.signature(function).parameters.items()
              if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)}
 
@@ -32,7 +33,7 @@ def keywords(function: F, also: str = "") -> F:
     def checked(*args, **named):
         for name in named:
             if name not in known:
-                raise unknown_keyword(function.__name__, name, known, also)
+                raise unknown_keyword(called, name, known, also)
         return function(*args, **named)
     return checked  # type: ignore[return-value]
 

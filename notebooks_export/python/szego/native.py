@@ -116,6 +116,7 @@ def choose_kernels() -> None:
 _MESSAGE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)
 _WARNING = 1  # SZG_WARNING
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_INNER = (_PACKAGE, contextlib.__file__)  # files whose lines are not the caller's
 
 
 def _hearing(heard: List[str]):
@@ -128,7 +129,7 @@ def _hearing(heard: List[str]):
 def warn(messages: Iterable[Optional[str]]) -> None:
     """Warns in the name of the caller's line, the nearest one outside this package. None is no message."""
     frame, level = sys._getframe(1), 2  # pylint: disable=protected-access
-    while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back and frame.f_code.co_filename.startswith(_INNER):
         frame, level = frame.f_back, level + 1
     for message in filter(None, messages):
         warnings.warn(message, SzegoWarning, stacklevel=level)

@@ -39,6 +39,9 @@ _TOKENS = 512  # of all sequences that an observation looks at, unless one alone
 SCALARS = {"largest_logit": max, "smallest_logit": min, "bound": max, "headroom": min, "headroom_seen": min, "entropy_min": min,
            "first_share": max, "q_norm_max": max, "k_norm_max": max}
 
+BLIND = ("no attention of the model called the monitor: it was compiled (torch.compile), ran in evaluation mode, or does not use "
+         "the attention functions of transformers: call observe()")
+
 Row = Dict[str, Union[int, float, str, None]]
 
 
@@ -85,6 +88,7 @@ class Monitor(Framed, Shown):
         self._notes: Dict[Optional[int], List[str]] = {}  # of the step at work, by layer; None: of all
         self._bounds: Optional[headroom.Bounds] = None  # of the step at work
         self._blind = False             # whether an observed step went by and no attention called the monitor
+        self._given = False             # whether `observe` was called in an observed step
         self._compiled = False          # whether the Trainer compiles the model
         self._warned: Set[str] = set()
         self._open = False              # within a block
@@ -255,6 +259,7 @@ class Monitor(Framed, Shown):
         """
         if not self.observing or layer in self._seen:
             return
+        self._given = True
         with self._guarded(layer):
             if getattr(q, "ndim", 0) == 4 and q.shape[1] == 0:  # a process without heads
                 return
@@ -304,8 +309,10 @@ class Monitor(Framed, Shown):
         """The rows of the step at work. ran: a forward must have been among it."""
         if ran and (self._open or self._trains) and self.observing and self.model is not None and not self._seen:
             self._blind = True
-            self._note("no attention of the model called the monitor: it was compiled (torch.compile), ran in evaluation mode, "
-                       "or does not use the attention functions of transformers: call observe()")
+            self._note(BLIND)
+            self._warn(f"step {self.steps}: {BLIND}", BLIND)
+        elif ran and self.observing and self.model is not None and not self._open and not self._trains and not self._given:
+            self._warn("nothing was observed: put the loop into `with monitor:`, or call observe()")
         try:
             with self._guarded():
                 if self._seen or self._notes:
