@@ -220,6 +220,13 @@ def check_dropout():
     tap.ok("without dropout it has one", all(one.value for one in sum(bounds(), [])))
 
 
+def check_clip():
+    """Llama clips no queries, whatever its configuration says."""
+    table = seen(causal(clip_qkv=1e-3))
+    tap.ok("clip_qkv that the model ignores gives no bound", all(one.startswith("no bound: clip_qkv") for one in table["bound_of"]),
+           text(table, "bound_of"))
+
+
 def check_stacks():
     torch.manual_seed(SEED)
     config = transformers.BartConfig(vocab_size=50, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
@@ -242,8 +249,8 @@ def check_precision():
 
 
 if __name__ == "__main__":
-    for check in (check_exceptions, check_modes, check_removed, check_padding, check_packed, check_assumptions, check_dropout, check_stacks,
-                  check_precision):
+    for check in (check_exceptions, check_modes, check_removed, check_padding, check_packed, check_assumptions, check_dropout, check_clip,
+                  check_stacks, check_precision):
         try:
             check()
         except Exception as error:  # pylint: disable=broad-except # the other checks tell more
