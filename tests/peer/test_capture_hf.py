@@ -863,7 +863,7 @@ def check_masks():
     query = torch.zeros(1, 1, n, 4)
 
     def words(mask, causal=None, window=None):
-        return described(Attention(None, 0, query, query, mask, 1.0, None, None, causal, window, None, "", "", None), n)
+        return described(Attention(None, 0, query, query, mask, 1.0, None, None, causal, window, None, False, "", "", None), n)
 
     for name, seen in patterns.items():
         added = torch.zeros(n, n).masked_fill(~seen, torch.finfo(torch.float32).min)

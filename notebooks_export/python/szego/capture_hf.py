@@ -271,6 +271,8 @@ class Capture:
         self._begins(call.layer)
         if call.bias is not None:
             raise CaptureError(f"{call.name} adds a bias by position to its logits: they are no product q . k")
+        if call.packed:
+            raise CaptureError(f"{call.name}: sequences are packed into one, and no mask separates them: capture each by itself")
         self._refuse_cross(call)
         n, keys = call.query.shape[-2], call.key.shape[-2]
         _refuse_longer(n, keys)

@@ -14,7 +14,7 @@ import inspect
 import re
 import sys
 import threading
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, ContextManager, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 _TABLE, _EAGER = "ALL_ATTENTION_FUNCTIONS", re.compile(r"(^|_)eager_attention_forward$")
 #: The file of the table: its classes list the functions, and call none.
@@ -34,6 +34,7 @@ class Attention(NamedTuple):
     causal: Optional[bool]     # None: neither the call nor the module says
     window: Optional[int]      # keys that a query sees at most
     bias: Any                  # a tensor that is added to the logits besides the mask
+    packed: bool               # whether arguments alone, and no mask, separate several sequences in one row
     name: str                  # of the module in the model
     stack: str                 # Place.stack
     recompute: Callable        # (query, key, value) -> what the model's function returns with the other arguments of the call
@@ -61,8 +62,8 @@ def uses_interface(cls: type) -> bool:
 
 def places(model: Any, stack: Optional[str] = None, known: Callable[[type], bool] = uses_interface) -> List[Place]:
     """Attention modules, whose classes are those that are `known`, in the order of the model."""
-    found = [(re.sub(r"(?<![^.])\d+(?![^.])", "*", name), name, module)
-             for name, module in model.named_modules() if known(type(module))]
+    named = ((name.replace("_orig_mod.", ""), module) for name, module in model.named_modules() if known(type(module)))
+    found = [(re.sub(r"(?<![^.])\d+(?![^.])", "*", name), name, module) for name, module in named]
     stacks = {pattern for pattern, _, _ in found}
     found = [one for one in found if stack in (None, one[0])]
     several = stack is None and len(stacks) > 1
@@ -81,6 +82,7 @@ _running = threading.local()
 class _Watcher(NamedTuple):
     modules: Dict[int, Place]
     seen: Callable[[Attention], None]
+    guard: Callable[[int], ContextManager]
 
 
 class _Reached(BaseException):
@@ -130,7 +132,8 @@ def _wrapped(function: Callable) -> Callable:
             for watcher in _watchers:
                 place = watcher.modules.get(id(module))
                 if place is not None:
-                    watcher.seen(_call(place, function, args, kwargs))
+                    with watcher.guard(place.layer):
+                        watcher.seen(_call(place, function, args, kwargs))
             return function(module, *args, **kwargs)
         finally:
             _running.module = None
@@ -152,8 +155,18 @@ def _call(place: Place, function: Callable, args: Sequence[Any], kwargs: Dict[st
         return function(module, query, key, value, **rest)
 
     return Attention(module, place.layer, query, given["key"], given.get("attention_mask"), _scaling(module, given, parameters),
-                     cap, sinks, given.get("is_causal", getattr(module, "is_causal", None)), given.get("sliding_window"),
-                     given.get("position_bias"), place.name, place.stack, recompute)
+                     cap, sinks, getattr(module, "is_causal", None) if given.get("is_causal") is None else given["is_causal"],
+                     given.get("sliding_window"), given.get("position_bias"), _packed(given), place.name, place.stack, recompute)
+
+
+def _packed(given: Dict[str, Any]) -> bool:
+    """Whether several sequences follow each other, as flash attention is told: by their ends, or by positions that begin anew."""
+    if given.get("attention_mask") is not None:
+        return False
+    ends, places_of = given.get("cu_seq_lens_q"), given.get("position_ids")
+    if ends is not None:
+        return len(ends) > 2
+    return getattr(places_of, "ndim", 0) == 2 and len(places_of) == 1 and bool((places_of[0, 1:] == 0).any())
 
 
 @functools.lru_cache(maxsize=None)
@@ -218,13 +231,13 @@ def _remove(name: str) -> None:
 
 @contextlib.contextmanager
 def watched(model: Any, seen: Callable[[Attention], None], layers: Optional[Sequence[int]] = None,
-            stack: Optional[str] = None) -> Iterator[List[Place]]:
+            stack: Optional[str] = None, guard: Callable[[int], ContextManager] = contextlib.nullcontext) -> Iterator[List[Place]]:
     """Within the block each attention of the model calls `seen`, and then its own function with the same arguments.
-    Gives the attentions that are watched. layers: those whose Place.layer is among these; None: all. What `seen` raises
-    ends the model's pass."""
+    Gives the attentions that are watched. layers: those whose Place.layer is among these; None: all. guard: by Place.layer a
+    block within which the arguments are read and `seen` is called; what it lets through ends the model's pass."""
     global _watchers  # pylint: disable=global-statement
     chosen = [place for place in places(model, stack) if layers is None or place.layer in layers]
-    watcher = _Watcher({id(place.module): place for place in chosen}, seen)
+    watcher = _Watcher({id(place.module): place for place in chosen}, seen, guard)
     files = {owner.__module__ for place in chosen for owner in type(place.module).__mro__
              if owner.__module__ != _HOME and _TABLE in vars(sys.modules.get(owner.__module__, object))}
     with _lock:

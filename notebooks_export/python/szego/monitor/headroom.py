@@ -1,7 +1,10 @@
 """Proved bounds of the logits of a model in memory, with the weights that it has now."""
 import ctypes
+import functools
+import re
 import sys
-from typing import Any, Dict, NamedTuple, Optional, Set, Tuple
+import types
+from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set, Tuple
 
 import numpy as np
 
@@ -33,7 +36,13 @@ NO_MODEL = Bounds({}, "no bound: the monitor was given no model")
 
 
 #: Packages whose modules multiply in another arithmetic than the types of their tensors say.
-_FOREIGN = {"torchao", "transformer_engine", "bitsandbytes", "auto_gptq", "gptqmodel", "awq", "hqq", "quanto", "optimum"}
+_FOREIGN = {"torchao", "transformer_engine", "bitsandbytes", "auto_gptq", "gptqmodel", "awq", "hqq", "quanto", "optimum", "torch.ao"}
+
+#: Models of transformers whose queries and keys are clipped; others ignore clip_qkv.
+_CLIPPING = {"dbrx", "iquestcoder", "mpt", "olmo", "olmoe"}
+
+#: Packages whose modules compute what a configuration of transformers says.
+_KNOWN = {"torch", "transformers", "szego"}
 
 
 #: Classes that keep shards of weights, of FSDP. To ask such a model for its state_dict in a forward takes away the weights
@@ -96,15 +105,80 @@ def bounds(model: Any, query: Any) -> Bounds:
             return Bounds({}, "no bound: the weights are shards (FSDP), which are not gathered for it")
         if any(getattr(part, "_state_dict_pre_hooks", None) for part in model.modules()):
             return Bounds({}, "no bound: hooks of state_dict may change the model while it is read")
-        foreign = {type(part).__module__.split(".")[0] for part in model.modules()} & _FOREIGN
+        foreign = {".".join(type(part).__module__.split(".")[:count]) for part in model.modules() for count in (1, 2)} & _FOREIGN
         if foreign:
             return Bounds({}, f"no bound: modules of {min(foreign)} have an arithmetic of their own")
         if adapters.base_of(models._unwrapped(model))[1]:  # pylint: disable=protected-access
             return Bounds({}, "no bound: adapters are added beside the weights, and rounded apart")
-        found = arithmetic(torch, model, query)
-        return Bounds(_read(model, found.unit, found.name), "no bound: szego.checkpoint knows no such head in this model")
+        found, assumed = arithmetic(torch, model, query), _assumed(model)
+        said = found.name if assumed is None else f"{found.name}; assumed, as its configuration says: {assumed}"
+        heads = _read(model, found.unit, said)
+        kind = _model_type(model)
+        if kind not in _CLIPPING:
+            ignored = Bound(None, f"no bound: clip_qkv, which models of model_type '{kind}' ignore: take it out of the configuration")
+            heads = {place: ignored if one.said.startswith("clip,") else one for place, one in heads.items()}
+        dropping = _dropping(torch, model)
+        if dropping is not None:  # the norm of these embeddings is all that bounds the first layer's input
+            heads.update({place: Bound(None, dropping) for place, one in heads.items() if place[0] == 0 and one.said[:5] == "input"})
+        return Bounds(heads, "no bound: szego.checkpoint knows no such head in this model")
     except SzegoError as error:
         return Bounds({}, f"no bound: {error}")
+    except Exception as error:  # pylint: disable=broad-except # of a part of the model: any
+        return Bounds({}, f"no bound: {type(error).__name__}: {error}")
+
+
+def _model_type(model: Any) -> Optional[str]:
+    config = getattr(models._unwrapped(model), "config", None)  # pylint: disable=protected-access
+    return config.get("model_type") if isinstance(config, Mapping) else getattr(config, "model_type", None)
+
+
+def _dropping(torch: Any, model: Any) -> Optional[str]:
+    """Dropout after a norm of embeddings: it multiplies some numbers of the norm's output."""
+    for part in model.modules():
+        below = list(part.children())
+        rates = [one.p for one in below if isinstance(one, torch.nn.Dropout) and one.training and one.p]
+        if rates and re.search("Embedding", type(part).__name__) and any("Norm" in type(one).__name__ for one in below):
+            return f"no bound: dropout of {rates[0]} follows the norm of {type(part).__name__}, and enlarges what it leaves"
+    return None
+
+
+# ---- Whether the model computes what its configuration says ----
+
+def _package(function: Any) -> str:
+    """The package where a function was written, whatever it says of itself (functools.wraps)."""
+    function = getattr(function, "__func__", function)
+    while isinstance(function, functools.partial):
+        function = function.func
+    home = getattr(function, "__globals__", {}).get("__name__") or type(function).__module__
+    return home.split(".")[0]
+
+
+def _written(function: Any) -> Iterator[str]:
+    """The packages of a function and of those that it wraps."""
+    while function is not None:
+        yield _package(function)
+        function = getattr(function, "__wrapped__", None)
+
+
+def _assumed(model: Any) -> Optional[str]:
+    """What of a model is not transformers' or PyTorch's own, so that it may compute something else than its configuration
+    says; None: nothing. What the whole model does to its inputs changes no bound."""
+    whole = models._unwrapped(model)  # pylint: disable=protected-access
+    for name, part in whole.named_modules():
+        kind, called = type(part), f"{name or 'the model'} ({type(part).__name__})"
+        if kind.__module__.split(".")[0] not in _KNOWN:
+            return called
+        forwards = [kind.forward, *([vars(part)["forward"]] if name and "forward" in vars(part) else [])]
+        if not {package for one in forwards for package in _written(one)} <= _KNOWN:
+            return f"the forward of {called}, which was replaced"
+        hooks = [*part._forward_hooks.values(), *part._forward_pre_hooks.values()] if name else []
+        if not {package for one in hooks for package in _written(one)} <= _KNOWN:
+            return f"hooks of {called}"
+    for home in sorted({type(part).__module__ for part in whole.modules()}):
+        for name, one in vars(sys.modules.get(home, object)).items() if home.startswith("transformers.models.") else ():
+            if isinstance(one, types.FunctionType) and re.search("rotary|rotate|norm|eager", name) and not set(_written(one)) <= _KNOWN:
+                return f"{home}.{name}, which was replaced"
+    return None
 
 
 def _read(model: Any, unit: float, name: str) -> Dict[Tuple[int, int], Bound]:

@@ -66,6 +66,11 @@ class Journal:
 
     # ---- Writing ----
 
+    @property
+    def lost(self) -> bool:
+        """Whether its files were removed meanwhile."""
+        return self._size >= 0 and not is_there(self._csv)
+
     def append(self, table: Table) -> None:
         """Rows, durably. SzegoError: nothing of them was written."""
         header, *new = (line + "\n" for line in lines(table))
@@ -78,7 +83,7 @@ class Journal:
             self._extend("".join(new).encode(), len(new))
 
     def rewrite(self, table: Table) -> None:
-        """All rows anew: a training that has gone back has other ones."""
+        """All rows anew: a training that has gone back has other ones, and files may be lost."""
         with locked(self.folder):
             self._write([line + "\n" for line in lines(table)], len(table["step"]))
 

@@ -184,7 +184,7 @@ class Monitor(Framed, Shown):
 
     def _enter(self) -> None:
         with contextlib.ExitStack() as stack:
-            self._places = stack.enter_context(watching.watched(self.model, self._attention, self.layers))
+            self._places = stack.enter_context(watching.watched(self.model, self._attention, self.layers, self._guarded))
             self._watch = stack.pop_all()
 
     def _unwatch(self) -> None:
@@ -222,10 +222,9 @@ class Monitor(Framed, Shown):
             self._hooks.pop().remove()
 
     def _attention(self, call: Any) -> None:
-        """An attention of the model, before it computes."""
-        if call.layer in self._seen or not self.observing:
-            return
-        with self._guarded(call.layer):
+        """An attention of the model, before it computes. What it raises the guard of `watched` takes."""
+        if call.layer not in self._seen and self.observing:
+            self._read_bounds(call.query)
             self._take(call.layer, watching.given(call), 0)
 
     def _read_bounds(self, query: Any) -> None:
@@ -235,7 +234,7 @@ class Monitor(Framed, Shown):
         self._bounds = headroom.Bounds({}, "no bound: it could not be computed")
         if self.model is None:
             self._bounds = headroom.NO_MODEL
-        elif len({place.stack for place in self._places}) > 1:
+        elif len({place.stack for place in interface.places(self.model)}) > 1:
             self._bounds = headroom.Bounds({}, "no bound: the model has several stacks of attention")
         else:
             self._bounds = headroom.bounds(self.model, query)
@@ -284,7 +283,8 @@ class Monitor(Framed, Shown):
     def _guarded(self, layer: Optional[int] = None) -> Iterator[None]:
         """An exception of the monitor is said once, and the training goes on."""
         try:
-            yield
+            with watching.aside():
+                yield
         except Exception as error:  # pylint: disable=broad-except
             said = plain(f"not observed: {type(error).__name__}: {error}", 400)
             self._note(said, layer)
@@ -307,7 +307,8 @@ class Monitor(Framed, Shown):
 
     def _finish(self, ran: bool) -> None:
         """The rows of the step at work. ran: a forward must have been among it."""
-        if ran and (self._open or self._trains) and self.observing and self.model is not None and not self._seen:
+        called = self._seen or any(layer is not None for layer in self._notes)
+        if ran and (self._open or self._trains) and self.observing and self.model is not None and not called:
             self._blind = True
             self._note(BLIND)
             self._warn(f"step {self.steps}: {BLIND}", BLIND)
@@ -339,7 +340,7 @@ class Monitor(Framed, Shown):
                 continue
             row: Row = {name: None for name in COLUMNS}
             row.update({name: cells[head - first] for name, cells in columns.items()} if found and head is not None else {})
-            bound = bounds.find(layer, head)
+            bound = _contradicted(row, bounds.find(layer, head))
             row.update(step=self.steps, rank=self.rank, layer=layer, head=head, bound=bound.value, bound_of=bound.said,
                        seen="; ".join(notes + _not_finite(row)) or None)
             yield self._judged(row)
@@ -352,7 +353,7 @@ class Monitor(Framed, Shown):
         if self._journal is None:
             return
         try:
-            if back:
+            if back or self._journal.lost:
                 self._journal.rewrite(table(self._rows))
             else:
                 self._journal.append(table(self._rows[-self._unwritten:]))
@@ -413,6 +414,18 @@ class Monitor(Framed, Shown):
         steps = len({row["step"] for row in self._rows})
         return (f"<szego.Monitor of {type(self.model).__name__ if self.model is not None else 'queries and keys'}: {steps} observed "
                 f"of {self.steps} steps, every {self.every}>")
+
+
+def _contradicted(row: Row, bound: headroom.Bound) -> headroom.Bound:
+    """The bound, unless a logit of the row exceeds it."""
+    most, least, error = row["largest_logit"], row["smallest_logit"], row["error"]
+    if bound.value is None or most is None:
+        return bound
+    seen = max(float(most), -float(least))  # type: ignore[arg-type]
+    if not seen - (float(error) if math.isfinite(error) else 0) > bound.value:  # type: ignore[arg-type]
+        return bound
+    return headroom.Bound(None, f"no bound: a logit of modulus {seen:.6g} was seen, above the {bound.value:.6g} that the weights and the "
+                          f"configuration give ({bound.said}): the model does not compute what its configuration says")
 
 
 def _not_finite(row: Row) -> List[str]:

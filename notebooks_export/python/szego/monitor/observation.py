@@ -238,7 +238,7 @@ class _Totals:
         self.largest, self.smallest = torch.full((heads,), -math.inf, **like), torch.full((heads,), math.inf, **like)
         self.entropy_min = torch.full((heads,), math.inf, **like)
         self.sums = {name: torch.zeros(heads, **like) for name in ("entropy", "first", "sinks", "learned", "rank")}
-        self.counts = {name: 0 for name in ("tokens", "first", "sinks")}
+        self.counts = {name: 0 for name in ("sequences", "tokens", "first", "sinks")}
         self.several = torch.zeros(heads, dtype=torch.bool, device=given.query.device)
         self.q_norm, self.k_norm = torch.zeros(heads, **like), torch.zeros(heads, **like)
         square = given.query.shape[2] == given.key.shape[2]
@@ -247,6 +247,9 @@ class _Totals:
 
     def take(self, sequence: _Sequence) -> None:
         asks, shown = sequence.asks, sequence.shown
+        if not bool(asks.any()):  # padding alone
+            return
+        self.counts["sequences"] += 1
         first = int(shown.to(self.torch.uint8).argmax())
         for rows, parts in sequence.blocks():
             self._rows(sequence, rows, parts, first)
@@ -327,7 +330,7 @@ def _answer(torch, given: Given, totals: _Totals, sequences: int, work) -> Obser
              "entropy_min": totals.entropy_min.masked_fill(~totals.several, math.nan),
              "first_share": sums["first"] / max(counts["first"], 1), "sink_share": sums["sinks"] / max(counts["sinks"], 1),
              "learned_share": sums["learned"] / max(counts["tokens"], 1), "q_norm_max": totals.q_norm,
-             "k_norm_max": totals.k_norm, "stable_rank": sums["rank"] / sequences}
+             "k_norm_max": totals.k_norm, "stable_rank": sums["rank"] / max(counts["sequences"], 1)}
     if totals.lags is not None:
         found["lag_share"] = totals.lags.share()
     order = list(found)

@@ -1,7 +1,7 @@
 """Attentions of a model of transformers, as what `observation` reads."""
 import contextlib
 import sys
-from typing import Any, Callable, Iterator, List, Optional, Sequence
+from typing import Any, Callable, ContextManager, Iterator, List, Optional, Sequence
 
 from .. import interface
 from ..errors import SzegoError
@@ -23,6 +23,8 @@ def given(call: Any) -> Given:
         made = made._replace(keys=mask.detach()[:, :k.shape[2]] != 0)
     elif mask is not None:
         raise SzegoError(f"a mask of type {type(mask).__name__} cannot be read: use attn_implementation=\"sdpa\" or \"eager\"")
+    if call.packed:
+        raise SzegoError("sequences are packed into one, and no mask separates them: use attn_implementation=\"sdpa\" or \"eager\"")
     if call.causal is None:
         raise SzegoError("nothing says whether the attention is causal: it has no mask, and no is_causal")
     if q.shape[2] != k.shape[2] and (call.causal or call.window):
@@ -31,12 +33,25 @@ def given(call: Any) -> Given:
 
 
 @contextlib.contextmanager
-def watched(model: Any, seen: Callable[[Any], None], layers: Optional[Sequence[int]]) -> Iterator[List[Any]]:
+def aside() -> Iterator[None]:
+    """A block whose operations no mode of the training sees. Checkpointing that keeps what a policy chooses would take them
+    for operations of the model, and hand their results back in their place."""
+    torch, dispatch = sys.modules.get("torch"), sys.modules.get("torch.utils._python_dispatch")
+    with contextlib.ExitStack() as stack:
+        if torch is not None:
+            stack.enter_context(torch._C.DisableTorchFunction())  # pylint: disable=protected-access
+        stack.enter_context(getattr(dispatch, "_disable_current_modes", contextlib.nullcontext)())
+        yield
+
+
+@contextlib.contextmanager
+def watched(model: Any, seen: Callable[[Any], None], layers: Optional[Sequence[int]],
+            guard: Callable[[int], ContextManager]) -> Iterator[List[Any]]:
     """interface.watched, for training: an attention in evaluation mode is not handed on."""
     def trains(call: Any) -> None:
         if call.module.training:
             seen(call)
-    with interface.watched(model, trains, layers) as places:
+    with interface.watched(model, trains, layers, guard=guard) as places:
         yield places
 
 
