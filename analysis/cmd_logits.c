@@ -20,6 +20,7 @@ typedef struct logits_options {
     integer_list lengths, sinks;
     double soft_cap;
     int64_t band;
+    int mask;
     bool certified, all, statistics, exact;
 } logits_options;
 
@@ -71,10 +72,11 @@ static const command_option options[] = {
     OPTION(logits_options, lengths, "lengths", "N[,N...]",
            "number of real tokens of each batch entry; the others are cut off", .least = 1,
            .most = (int64_t)1 << 40),
-    OPTION(logits_options, dump.causal, "mask", "MASK",
-           "none (default) or causal: entries above the diagonal are not read; they count as "
-           "zeros, and have no weight in a softmax",
-           .choices = "none|causal"),
+    OPTION(logits_options, mask, "mask", "MASK",
+           "file (default): with --statistics as the file's metadata says, otherwise none; none; "
+           "or causal: entries above the diagonal are not read; they count as zeros, and have no "
+           "weight in a softmax",
+           .choices = "file|none|causal"), /* as szgi_dump_mask has them */
     OPTION(logits_options, certified, "certified", NULL,
            "symbol ranges by ball arithmetic, not by a grid"),
     OPTION(logits_options, all, "all", NULL,
@@ -91,7 +93,8 @@ static const command_option options[] = {
            "with --statistics: also the share of these tokens, counted from 0",
            .most = (int64_t)1 << 40),
     OPTION(logits_options, soft_cap, "soft-cap", "C",
-           "with --statistics: the softmax is of C tanh(logit / C)", .low = 1e-300, .high = 1e300),
+           "with --statistics: the softmax is of C tanh(logit / C) (default: the file's metadata)",
+           .low = 1e-300, .high = 1e300),
     OPTION(logits_options, exact, "exact", NULL,
            "with --statistics: everything in double precision; without it products of queries and "
            "keys are in single precision from 1,024 tokens on where their proved error is at most "
@@ -261,8 +264,8 @@ static szg_status print_statistics(command_call *call, const logits_options *own
     szg_table *table = NULL;
     SZG_TRY(szgi_dump_statistics_table(call->context, &table));
     int64_t bad;
-    szg_status status =
-        szgi_dump_statistics(call->context, job->dump, job->wanted, &how, table, &bad);
+    szg_status status = szgi_dump_statistics(call->context, job->dump, job->wanted,
+                                             (szgi_dump_mask)own->mask, &how, table, &bad);
     if (status == SZG_OK)
         status =
             captured_tables(call, table, bad, SZG_EDATA, 1, (szg_table * *const[]){&table}, NULL);
@@ -292,6 +295,7 @@ static szg_status run(command_call *call) {
     szgi_dump_options wanted = own->dump;
     szg_encoding *encoding = NULL;
     szgi_dump *dump = NULL;
+    wanted.causal = own->mask == SZGI_MASK_CAUSAL;
     wanted.lengths = own->lengths.count;
     wanted.length = own->lengths.value;
     szg_status status = szgi_dump_open(call->context, &dump);

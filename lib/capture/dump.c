@@ -130,6 +130,8 @@ static szg_status open_set(szg_context *context, dump_file *file) {
     file->axes = szgi_safetensors_metadata(file->set, "axes");
     file->pairing = szgi_safetensors_metadata(file->set, "pairing");
     file->base = szgi_safetensors_metadata(file->set, "base");
+    file->mask = szgi_safetensors_metadata(file->set, "mask");
+    file->logit_cap = szgi_safetensors_metadata(file->set, "logit_cap");
     if (file->pairing && strcmp(file->pairing, "half") != 0 &&
         strcmp(file->pairing, "interleaved") != 0)
         return szgi_fail(context, SZG_EDATA,

@@ -98,17 +98,26 @@ SZG_CHECK_RESULT szg_status szgi_dump_bands(szg_context *context, const szgi_dum
                                             const szgi_dump_options *options, int64_t draws,
                                             uint64_t seed, szg_table *table);
 
+/* Which keys a query sees in a softmax. */
+typedef enum szgi_dump_mask {
+    SZGI_MASK_FILE, /* as the metadata's `mask` says; without it all of them */
+    SZGI_MASK_NONE,
+    SZGI_MASK_CAUSAL
+} szgi_dump_mask;
+
 /* An empty table `statistics`: source, step, layer, head, probe, matrix (content or logits), n,
  * pairing, mask, soft_cap, the numbers of szg_statistics, note. */
 SZG_CHECK_RESULT szg_status szgi_dump_statistics_table(szg_context *context, szg_table **out);
 
 /* Adds the statistics of every matrix to such a table, the content's before those of the coupled
- * logits, in the order of szgi_dump_report. `statistics` NULL: no soft cap, no declared sinks; its
- * causal, scale and sink_logit are not read: the mask is that of `options`, the others are the
+ * logits, in the order of szgi_dump_report. `options`: its causal says how matrices are read,
+ * `mask` what the softmax leaves. `statistics` NULL: no declared sinks; without a soft cap of it
+ * that of the metadata's `logit_cap` counts; its causal, scale and sink_logit are not read, but the
  * dump's. `bad`: how many matrices could not be computed, each a row with the reason as its note;
  * NULL: such a one ends the call. Errors as there, and those of szg_statistics_compute. */
 SZG_CHECK_RESULT szg_status szgi_dump_statistics(szg_context *context, const szgi_dump *dump,
                                                  const szgi_dump_options *options,
+                                                 szgi_dump_mask mask,
                                                  const szg_statistics_options *statistics,
                                                  szg_table *table, int64_t *bad);
 

@@ -389,6 +389,7 @@ static szg_status set_source(const cut *c, const dump_file *file, dump_matrix *m
     SZG_TRY(szgi_memory_alloc(c->context, (int64_t)size, &m->source));
     snprintf(m->source, size, "%s%s%s", from, rest && *rest ? ":" : "", rest ? rest : "");
     m->pair.labels.source = m->source;
+    m->file = file;
     return SZG_OK;
 }
 

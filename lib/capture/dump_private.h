@@ -22,7 +22,7 @@ typedef struct dump_file {
     szgi_safetensors *set;
     int64_t step; /* of the metadata, or -1 */
     /* Of the metadata, or NULL; axes, pairing and base are those of its queries and keys. */
-    const char *source, *content_kind, *axes, *pairing, *base;
+    const char *source, *content_kind, *axes, *pairing, *base, *mask, *logit_cap;
 } dump_file;
 
 /* What the parts of a name say; -1: nothing. */
@@ -117,6 +117,7 @@ typedef struct dump_matrix {
     szg_factored factored_content, factored_coupled;
     double sink_logit; /* NaN: none */
     double scale[2];   /* that is in the queries, of content and coupled; 0: dense */
+    const dump_file *file;
     char probe[48], *source;
     char problem[512]; /* why there are no numbers; "": there are */
     szgi_contraction_pair pair;
@@ -133,6 +134,13 @@ void szgi_dump_matrix_close(dump_matrix *matrix);
 
 /* The layer and head that it has in its labels; -1: none. */
 void szgi_dump_matrix_head(const dump_group *group, int64_t index, int64_t *layer, int64_t *head);
+
+/* The `mask` and the `logit_cap` that the file's metadata says. SZG_EDATA, with file, field and
+ * remedy: another mask than none and causal at this order, a cap that is no positive number. */
+SZG_CHECK_RESULT szg_status szgi_dump_mask_said(szg_context *context, const dump_matrix *matrix,
+                                                bool *causal);
+SZG_CHECK_RESULT szg_status szgi_dump_cap_said(szg_context *context, const dump_file *file,
+                                               double *cap);
 
 /* What becomes of some matrices of a dump, in memory together. */
 typedef szg_status dump_take(szg_context *context, void *user, int64_t count,

@@ -104,15 +104,28 @@ typedef struct statistics_item {
 
 typedef struct statistics_job {
     const szg_statistics_options *options;
-    bool causal;
+    szgi_dump_mask mask;
     char *sinks; /* "0+1+5"; NULL: none */
     szg_table *table;
     int64_t *bad; /* NULL: a matrix that cannot be computed ends the call */
 } statistics_job;
 
-static szg_status compute(szg_context *context, statistics_item *item) {
+/* What was not asked for is the file's. */
+static szg_status choose_softmax(szg_context *context, const statistics_job *job,
+                                 statistics_item *item) {
+    const dump_file *file = item->from->file;
+    item->options.causal = job->mask == SZGI_MASK_CAUSAL;
+    if (job->mask == SZGI_MASK_FILE && file->mask)
+        SZG_TRY(szgi_dump_mask_said(context, item->from, &item->options.causal));
+    if (item->options.soft_cap > 0 || !file->logit_cap)
+        return SZG_OK;
+    return szgi_dump_cap_said(context, file, &item->options.soft_cap);
+}
+
+static szg_status compute(szg_context *context, const statistics_job *job, statistics_item *item) {
     if (item->from->problem[0])
         return szgi_fail(context, SZG_EDATA, "%s", item->from->problem);
+    SZG_TRY(choose_softmax(context, job, item));
     szg_status status =
         szgi_statistics_compute(context, item->matrix, &item->options, &item->found);
     if (status == SZG_OK || status == SZG_ECANCEL)
@@ -122,7 +135,7 @@ static szg_status compute(szg_context *context, statistics_item *item) {
 
 static szg_status compute_or_keep(szg_context *context, const statistics_job *job,
                                   statistics_item *item) {
-    szg_status status = compute(context, item);
+    szg_status status = compute(context, job, item);
     if (!job->bad || (status != SZG_EDATA && status != SZG_EDOMAIN))
         return status;
     szgi_print(item->problem, sizeof item->problem, "%s", szg_context_message(context));
@@ -166,7 +179,6 @@ static int64_t list_items(const statistics_job *job, const dump_matrix *from,
         statistics_item *item = &items[count++];
         *item =
             (statistics_item){from, matrices[i], unread ? NULL : names[i], *job->options, {0}, ""};
-        item->options.causal = job->causal;
         item->options.scale = from->scale[i];
         item->options.sink_logit = isnan(from->sink_logit) ? NULL : &from->sink_logit;
     }
@@ -206,7 +218,7 @@ static szg_status add_row(szg_context *context, const statistics_job *job,
     szgi_row_integer(&row, N, item->matrix->rows);
     if (item->matrix != &item->from->pair.content) /* which does not rotate */
         szgi_row_text(&row, PAIRING, item->from->pair.labels.pairing);
-    szgi_row_text(&row, MASK, job->causal ? "causal" : "none");
+    szgi_row_text(&row, MASK, item->options.causal ? "causal" : "none");
     szgi_row_number(&row, SOFT_CAP, item->options.soft_cap > 0 ? item->options.soft_cap : NAN);
     szgi_row_text(&row, SINKS, job->sinks);
     szgi_row_number(&row, SINK_LOGIT, item->from->sink_logit);
@@ -250,13 +262,12 @@ static szg_status open_sinks(szg_context *context, const szg_statistics_options 
 }
 
 szg_status szgi_dump_statistics(szg_context *context, const szgi_dump *dump,
-                                const szgi_dump_options *options,
+                                const szgi_dump_options *options, szgi_dump_mask mask,
                                 const szg_statistics_options *statistics, szg_table *table,
                                 int64_t *bad) {
     szg_statistics_options own;
     SZG_TRY(SZGI_OPTIONS(context, szg_statistics_options, statistics, &own));
-    statistics_job job = {
-        .options = &own, .causal = options && options->causal, .table = table, .bad = bad};
+    statistics_job job = {.options = &own, .mask = mask, .table = table, .bad = bad};
     if (bad)
         *bad = 0;
     SZG_TRY(open_sinks(context, &own, &job.sinks));

@@ -1,8 +1,9 @@
 /* Softmax statistics of dumps: each row against the same of the arrays themselves. */
 #include "dump_support.h"
 
-static szg_status statistics_file(const char *path, const szgi_dump_options *options,
-                                  const szg_statistics_options *statistics, szg_table **table) {
+static szg_status statistics_masked(const char *path, const szgi_dump_options *options,
+                                    szgi_dump_mask mask, const szg_statistics_options *statistics,
+                                    szg_table **table) {
     szgi_dump *dump = NULL;
     *table = NULL;
     szg_status status = szgi_dump_open(test_context(), &dump);
@@ -11,11 +12,19 @@ static szg_status statistics_file(const char *path, const szgi_dump_options *opt
     if (status == SZG_OK)
         status = szgi_dump_statistics_table(test_context(), table);
     if (status == SZG_OK)
-        status = szgi_dump_statistics(test_context(), dump, options, statistics, *table, NULL);
+        status =
+            szgi_dump_statistics(test_context(), dump, options, mask, statistics, *table, NULL);
     szgi_dump_close(&dump);
     if (status != SZG_OK)
         szg_table_close(table);
     return status;
+}
+
+static szg_status statistics_file(const char *path, const szgi_dump_options *options,
+                                  const szg_statistics_options *statistics, szg_table **table) {
+    return statistics_masked(path, options,
+                             options && options->causal ? SZGI_MASK_CAUSAL : SZGI_MASK_FILE,
+                             statistics, table);
 }
 
 static const char *text(const szg_table *table, int64_t row, const char *column) {
@@ -218,6 +227,74 @@ START_TEST(refused) {
 }
 END_TEST
 
+/* The mask and the cap of the metadata are the softmax's where no option says another. Windows and
+ * chunks that are as long as the sequence hide nothing; others are refused. */
+START_TEST(masks_and_caps_of_the_metadata) {
+    enum { N = 6, LAYERS = 2 };
+    const int64_t shape[3] = {LAYERS, N, N};
+    double *x = new_numbers(LAYERS * N * N);
+    szgi_stream stream = {.seed = test_seed(), .purpose = 91};
+    szgi_random_fill_normal(&stream, 0, LAYERS * N * N, x);
+    const szgi_tensor tensors[] = {tensor("coupled", 3, shape, x)};
+    static const struct {
+        const char *mask;
+        szgi_dump_mask asked;
+        int causal[LAYERS]; /* -1: refused */
+    } cases[] = {{"causal", SZGI_MASK_FILE, {1, 1}},
+                 {"all", SZGI_MASK_FILE, {0, 0}},
+                 {"window 6", SZGI_MASK_FILE, {0, 0}},
+                 {"causal, window 6", SZGI_MASK_FILE, {1, 1}},
+                 {"causal, chunks of 8", SZGI_MASK_FILE, {1, 1}},
+                 {"0: causal, window 9; 1: all", SZGI_MASK_FILE, {1, 0}},
+                 {"causal, window 5", SZGI_MASK_FILE, {-1, -1}},
+                 {"causal, window 5", SZGI_MASK_CAUSAL, {1, 1}},
+                 {"causal, window 5", SZGI_MASK_NONE, {0, 0}},
+                 {"window 5", SZGI_MASK_FILE, {-1, -1}},
+                 {"causal, chunks of 5", SZGI_MASK_FILE, {-1, -1}},
+                 {"1: causal; 2: causal", SZGI_MASK_FILE, {-1, 1}},
+                 {"0: causal; 1: other", SZGI_MASK_FILE, {1, -1}},
+                 {"other", SZGI_MASK_FILE, {-1, -1}},
+                 {"causally", SZGI_MASK_FILE, {-1, -1}},
+                 {"allx", SZGI_MASK_FILE, {-1, -1}}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const char *metadata[] = {"mask", cases[c].mask, "logit_cap", "2.5"};
+        write_set(tensors, 1, metadata, 2);
+        szgi_dump *dump = NULL;
+        szg_table *table;
+        int64_t bad;
+        ck_szg_ok(szgi_dump_open(test_context(), &dump));
+        ck_szg_ok(szgi_dump_add(test_context(), dump, path_of(".safetensors")));
+        ck_szg_ok(szgi_dump_statistics_table(test_context(), &table));
+        ck_szg_ok(szgi_dump_statistics(test_context(), dump, &(szgi_dump_options){.axes = "layer"},
+                                       cases[c].asked, NULL, table, &bad));
+        for (int l = 0; l < LAYERS; l++) {
+            const szg_matrix matrix = szg_matrix_dense(N, N, x + l * N * N, N);
+            const szg_statistics_options how = {SZG_INIT(szg_statistics_options),
+                                                .causal = cases[c].causal[l] == 1, .soft_cap = 2.5};
+            szg_statistics s;
+            if (cases[c].causal[l] < 0) {
+                ck_assert_ptr_nonnull(
+                    strstr(text(table, l, "note"), "--mask none or --mask causal"));
+                continue;
+            }
+            ck_szg_ok(szg_statistics_compute(test_context(), &matrix, &how, &s));
+            expect_numbers(table, l, &s, 0);
+            ck_assert_str_eq(text(table, l, "mask"), how.causal ? "causal" : "none");
+            ck_assert(cell(table, l, "soft_cap") == 2.5);
+        }
+        szg_table_close(&table);
+        szgi_dump_close(&dump);
+    }
+    const char *metadata[] = {"logit_cap", "much"};
+    szg_table *table;
+    write_set(tensors, 1, metadata, 1);
+    ck_szg_fails(SZG_EDATA, "logit_cap 'much' is no positive number",
+                 statistics_file(path_of(".safetensors"), NULL, NULL, &table));
+    unlink(path_of(".safetensors"));
+    szgi_memory_free(x);
+}
+END_TEST
+
 START_TEST(allocation_failures) {
     enum { N = 9, D = 2 };
     const int64_t shape[2] = {N, D}, sink[] = {0, 1};
@@ -242,6 +319,7 @@ TEST_FILE("dump_statistics") {
     test_add(suite, "queries_and_keys", queries_and_keys);
     test_add(suite, "dense_and_mixed", dense_and_mixed);
     test_add(suite, "a_sink_as_a_list", a_sink_as_a_list);
+    test_add(suite, "masks_and_caps_of_the_metadata", masks_and_caps_of_the_metadata);
     test_add(suite, "refused", refused);
     test_add(suite, "allocation_failures", allocation_failures);
 }
