@@ -468,6 +468,13 @@ static const bound_case bound_cases[] = {
      .bound = {2 * 0.25 * ROOT, 2 * 0.25 * ROOT},
      .kind = "clip",
      .folded = "input"},
+    /* what Llama ignores bounds nothing */
+    {.config = "\"model_type\": \"llama\", \"clip_qkv\": 0.5, \"attn_logit_softcapping\": 7, " ROPE,
+     .q = -3,
+     .k = 5,
+     .bound = {4 * 4 * 15 * ROOT, 4 * 15 * ROOT},
+     .kind = "input-norm",
+     .folded = "input"},
     /* gains of queries or keys that are not there, or too few */
     {.config = "\"model_type\": \"qwen3\", " ROPE,
      .q = 1,
