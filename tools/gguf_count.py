@@ -181,9 +181,11 @@ def wrong_values(model, folder):
 def wrong_property(model, folder):
     scale = SCALES.get(model.name, 1 / math.sqrt(SIZE))
     pairing = "interleaved" if model.name in NEIGHBOURS else "half"
-    for row in read(folder, "architecture.csv"):
-        if row["property"] == "pairing" and (model.name in UNROTATED or row["value"] != pairing):
-            return f"pairing {row['value']}"
+    rows = read(folder, "architecture.csv")
+    pairings = {row["value"] for row in rows if row["property"] == "pairing"}
+    if pairings != (set() if model.name in UNROTATED else {pairing}):
+        return f"pairing {', '.join(sorted(pairings)) or 'is missing'}"
+    for row in rows:
         if row["property"] == "scale" and abs(float(row["value"]) - scale) > 1e-7 * scale:
             return f"scale {row['value']}"
     return None

@@ -10,16 +10,6 @@
 #include "fold.h"
 #include "gguf_translate.h"
 
-bool szgi_gguf_is_sliding(const model_family *family) {
-    return family->only && strcmp(family->only, "sliding_attention") == 0;
-}
-
-const char *szgi_gguf_of_stack(const model_family *family, const char *key,
-                               char text[static GGUF_KEY]) {
-    snprintf(text, GGUF_KEY, "%s%s", key, szgi_gguf_is_sliding(family) ? "_swa" : "");
-    return text;
-}
-
 /* ---- Sizes and scale ---- */
 
 /* Is there a tensor blk.N.`suffix`? */

@@ -17,42 +17,30 @@ bool szgi_gguf_has(gguf_translation *own, const char *key) {
     return szgi_json_kind_of(szgi_gguf_value(own, key)) > SZGI_JSON_NULL;
 }
 
-/* An integer of at least 1. One for each layer is one if all are equal; 0 is a layer without
- * attention where the family has such. */
-szg_status szgi_gguf_integer(gguf_translation *own, const char *key, int64_t *out) {
-    szgi_json_value value = szgi_gguf_value(own, key);
-    int64_t other, count = szgi_json_count(value);
-    bool belongs, first = true;
-    *out = 0;
-    if (szgi_json_kind_of(value) != SZGI_JSON_ARRAY)
-        SZG_TRY(szgi_json_as_integer(own->context, value, out));
-    for (int64_t i = 0; szgi_json_kind_of(value) == SZGI_JSON_ARRAY && i < count; i++) {
-        SZG_TRY(szgi_json_as_integer(own->context, szgi_json_element(value, i), &other));
-        if (other == 0 && own->family->mixed)
-            continue;
-        SZG_TRY(szgi_gguf_in_stack(own, i, &belongs));
-        if (!belongs)
-            continue;
-        if (first || *out == 0)
-            *out = other;
-        first = false;
-        if (other != *out)
-            return szgi_json_fail(own->context, value,
-                                  "differs from layer to layer (%" PRId64 " and %" PRId64
-                                  "), which "
-                                  "szego does not know of '%s'; --config none gives the singular "
-                                  "values of every 2-D weight",
-                                  *out, other, own->architecture->name);
-    }
-    if (*out < 1)
-        return szgi_json_fail(own->context, value, "is %" PRId64 ", and must be at least 1", *out);
-    return SZG_OK;
+szg_status szgi_gguf_at_least_one(gguf_translation *own, szgi_json_value value, int64_t number) {
+    return number >= 1 ? SZG_OK
+                       : szgi_json_fail(own->context, value,
+                                        "is %" PRId64 ", and must be at least 1", number);
 }
 
-szg_status szgi_gguf_integer_or(gguf_translation *own, const char *key, int64_t otherwise,
-                                int64_t *out) {
+szg_status szgi_gguf_number_or(gguf_translation *own, const char *key, int64_t otherwise,
+                               int64_t *out) {
+    szgi_json_value value = szgi_gguf_value(own, key);
     *out = otherwise;
-    return szgi_gguf_has(own, key) ? szgi_gguf_integer(own, key, out) : SZG_OK;
+    if (szgi_json_kind_of(value) <= SZGI_JSON_NULL)
+        return SZG_OK;
+    SZG_TRY(szgi_json_as_integer(own->context, value, out));
+    return szgi_gguf_at_least_one(own, value, *out);
+}
+
+bool szgi_gguf_is_sliding(const model_family *family) {
+    return family->only && strcmp(family->only, "sliding_attention") == 0;
+}
+
+const char *szgi_gguf_of_stack(const model_family *family, const char *key,
+                               char text[static GGUF_KEY]) {
+    snprintf(text, GGUF_KEY, "%s%s", key, szgi_gguf_is_sliding(family) ? "_swa" : "");
+    return text;
 }
 
 szg_status szgi_gguf_positive_or(gguf_translation *own, const char *key, double otherwise,

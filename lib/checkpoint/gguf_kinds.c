@@ -49,7 +49,7 @@ static szg_status sliding_kind(gguf_translation *own, int64_t layer, const char 
     } else if (own->architecture->pattern == 0 && !szgi_gguf_has(own, pattern_key)) {
         return szgi_gguf_require(own, pattern_key);
     } else {
-        SZG_TRY(szgi_gguf_integer_or(own, pattern_key, own->architecture->pattern, &pattern));
+        SZG_TRY(szgi_gguf_number_or(own, pattern_key, own->architecture->pattern, &pattern));
         slides = slides_by(own->architecture, layer, pattern);
     }
     *out = slides ? "sliding_attention" : "full_attention";
@@ -92,8 +92,8 @@ szg_status szgi_gguf_kinds(gguf_translation *own, const gguf_sizes *sizes) {
         return put_kinds(own, sizes->layers, "attention.head_count_kv", counted_kind);
     if (szgi_gguf_has(own, "attention.recurrent_layers"))
         return szgi_gguf_refuse(own, "attention.recurrent_layers");
-    SZG_TRY(szgi_gguf_integer_or(own, "full_attention_interval", own->architecture->interval,
-                                 &interval));
+    SZG_TRY(szgi_gguf_number_or(own, "full_attention_interval", own->architecture->interval,
+                                &interval));
     return szgi_gguf_put_integer(own, "full_attention_interval", interval);
 }
 

@@ -25,11 +25,11 @@ typedef struct gguf_sizes {
 /* The member ARCHITECTURE.`key`. */
 szgi_json_value szgi_gguf_value(gguf_translation *own, const char *key);
 bool szgi_gguf_has(gguf_translation *own, const char *key);
-/* An integer of at least 1. One for each layer is one if all are equal; 0 is a layer without
- * attention where the family has such. */
-SZG_CHECK_RESULT szg_status szgi_gguf_integer(gguf_translation *own, const char *key, int64_t *out);
-SZG_CHECK_RESULT szg_status szgi_gguf_integer_or(gguf_translation *own, const char *key,
-                                                 int64_t otherwise, int64_t *out);
+SZG_CHECK_RESULT szg_status szgi_gguf_at_least_one(gguf_translation *own, szgi_json_value value,
+                                                   int64_t number);
+/* An integer of at least 1 for all layers. */
+SZG_CHECK_RESULT szg_status szgi_gguf_number_or(gguf_translation *own, const char *key,
+                                                int64_t otherwise, int64_t *out);
 SZG_CHECK_RESULT szg_status szgi_gguf_positive_or(gguf_translation *own, const char *key,
                                                   double otherwise, double *out);
 /* A real that switches something on unless it is 0. */
@@ -61,6 +61,14 @@ SZG_CHECK_RESULT szg_status szgi_gguf_skips(gguf_translation *own, int64_t layer
 SZG_CHECK_RESULT szg_status szgi_gguf_check_counted(gguf_translation *own, int64_t layers);
 /* Is the layer one of the stack's? */
 SZG_CHECK_RESULT szg_status szgi_gguf_in_stack(gguf_translation *own, int64_t layer, bool *out);
+
+/* ---- gguf_integer.c: integers that may be one for each layer ---- */
+
+/* An integer of at least 1. One for each layer is one if all are equal; 0 is a layer without
+ * attention where the family has such. */
+SZG_CHECK_RESULT szg_status szgi_gguf_integer(gguf_translation *own, const char *key, int64_t *out);
+SZG_CHECK_RESULT szg_status szgi_gguf_integer_or(gguf_translation *own, const char *key,
+                                                 int64_t otherwise, int64_t *out);
 
 /* ---- gguf_rotary.c ---- */
 SZG_CHECK_RESULT szg_status szgi_gguf_rotary(gguf_translation *own, const gguf_sizes *sizes);
