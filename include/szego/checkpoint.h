@@ -216,10 +216,12 @@ void szg_checkpoint_tables_close(szg_checkpoint_tables *tables);
  * computes is larger in modulus, before its soft cap and at any lag, whatever its input is. unit:
  * the unit roundoff of the type that queries and keys have (2^-8 bfloat16, 2^-11 float16, 2^-24
  * float32). The bound then includes that inputs, weights, queries, keys and logits are rounded to
- * that type, and that sums are in single precision; docs/explanation/theory.md says what is
- * assumed. 0: logits of exact arithmetic, after the soft cap, as in szg_checkpoint_tables. A layer
- * that is damaged has rows with a note. SZG_EINVAL: unit; SZG_EDOMAIN: an unknown architecture;
- * SZG_ENOMEM, SZG_ECANCEL. The caller closes the table. */
+ * that type. It holds if sums are in single precision or better, nothing overflows before the
+ * logit, and LayerNorm, where the model has one, subtracts the exact mean: `note` names this last
+ * assumption in the rows that need it (docs/explanation/theory.md). 0: logits of exact arithmetic,
+ * after the soft cap, as in szg_checkpoint_tables. A layer that is damaged has rows with a note.
+ * SZG_EINVAL: unit; SZG_EDOMAIN: an unknown architecture; SZG_ENOMEM, SZG_ECANCEL. The caller
+ * closes the table. */
 SZG_CHECK_RESULT szg_status szg_checkpoint_bounds(szg_context *context,
                                                   const szg_checkpoint *checkpoint, double unit,
                                                   szg_table **out);

@@ -618,6 +618,14 @@ static bound_kind source_of(const szg_checkpoint *checkpoint, int64_t layer, con
     return BOUND_NONE;
 }
 
+/* The premise of a bound in the model's own arithmetic that no factor of rounding.h covers: where
+ * the mean is many standard deviations, its rounding cancels. Clipping ends that. */
+static const char *assumption(const szg_checkpoint *checkpoint, bound_kind kind) {
+    bool centres = kind == BOUND_HEADS ? szgi_fold_centres_heads(checkpoint)
+                                       : kind != BOUND_CLIP && szgi_fold_centres(checkpoint);
+    return centres ? "assumed: LayerNorm subtracts the exact mean" : NULL;
+}
+
 szg_status szgi_bound_side_make(szg_context *context, const szg_checkpoint *checkpoint,
                                 const bound_place *place, const bound_rows *rows,
                                 const latent_side *kept, bound_side *out) {
@@ -659,6 +667,7 @@ szg_status szgi_bound_head(szg_context *context, const szg_checkpoint *checkpoin
     if (q->unit > 0) {
         out->value = szgi_above(out->value * szgi_round_answer(q->unit), 2);
         out->all = szgi_above(out->all * szgi_round_answer(q->unit), 2);
+        out->assumed = assumption(checkpoint, out->kind);
     } else
         apply_cap(checkpoint, out);
     if (!out->why && !isfinite(out->value))

@@ -23,7 +23,8 @@ typedef struct head_bound {
     double all;   /* the same at any lag */
     int64_t lags; /* 0 .. lags - 1; 0: any */
     bound_kind kind;
-    const char *why; /* NULL, or why there is none: static */
+    const char *why;     /* NULL, or why there is none: static */
+    const char *assumed; /* NULL, or what of the model's own arithmetic it leaves out: static */
 } head_bound;
 
 /* Rows of a head's queries or keys with all gains folded (FOLD_ALL), divided by 2^exponent; the

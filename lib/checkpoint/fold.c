@@ -307,6 +307,10 @@ bool szgi_fold_is_normed(const szg_checkpoint *checkpoint, int64_t layer) {
            (checkpoint->family->norm != NORM_BARE || checkpoint->layer[layer].rotation >= 0);
 }
 
+bool szgi_fold_centres_heads(const szg_checkpoint *checkpoint) {
+    return checkpoint->family->norm == NORM_LAYER || checkpoint->family->norm == NORM_EACH;
+}
+
 bool szgi_fold_shares_norm(const szg_checkpoint *checkpoint) {
     return checkpoint->latent.key_rank > 0 ||
            (checkpoint->normed && checkpoint->family->norm == NORM_FULL);
@@ -479,7 +483,7 @@ szg_status szgi_fold_norm_shift(szg_context *context, const szg_checkpoint *chec
 szg_status szgi_fold_heads(szg_context *context, const szg_checkpoint *checkpoint, int64_t layer,
                            bool query, int64_t head, int64_t columns, double *rows) {
     int64_t e = checkpoint->head_size, d = columns;
-    bool centred = checkpoint->family->norm == NORM_LAYER || checkpoint->family->norm == NORM_EACH;
+    bool centred = szgi_fold_centres_heads(checkpoint);
     double *gain, *mean;
     SZG_TRY(szgi_memory_alloc(context, e + d, &gain));
     mean = gain + e;

@@ -68,6 +68,9 @@ bool szgi_fold_shares_norm(const szg_checkpoint *checkpoint);
 /* Does the norm of a layer's input subtract each token's mean? */
 bool szgi_fold_centres(const szg_checkpoint *checkpoint);
 
+/* Does the norm of queries and keys subtract each one's mean? */
+bool szgi_fold_centres_heads(const szg_checkpoint *checkpoint);
+
 /* "RMS", "mean and variance", with ", gains 1 + weight" behind; NULL: the family has no such norm.
  */
 const char *szgi_fold_input_kind(const szg_checkpoint *checkpoint);

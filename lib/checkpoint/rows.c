@@ -218,8 +218,8 @@ szg_status szgi_rows_bound(szg_context *context, szg_checkpoint_tables *tables, 
     if (bound->lags > 0)
         szgi_row_integer(&row, BOUNDS_LAGS, bound->lags);
     szgi_row_number(&row, BOUNDS_ALL, bound->all);
-    if (bound->why)
-        szgi_row_note(&row, "%s", bound->why);
+    if (bound->why || bound->assumed)
+        szgi_row_note(&row, "%s", bound->why ? bound->why : bound->assumed);
     return row.status;
 }
 

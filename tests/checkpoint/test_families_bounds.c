@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "checkpoint/bound.h"
 #include "families_oracle.h"
@@ -294,6 +295,33 @@ static double bound_in(const szg_table *table, int64_t layer, int64_t head) {
     return NAN;
 }
 
+/* LayerNorm of the input (the first two), of queries and keys (StableLM); RMS norms of either. */
+START_TEST(bounds_name_what_they_assume) {
+    const struct {
+        const char *name;
+        bool assumes;
+    } families[] = {
+        {"bert", true}, {"cohere2", true}, {"stablelm", true}, {"llama", false}, {"qwen3", false}};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        char folder[512];
+        szg_checkpoint *checkpoint;
+        snprintf(folder, sizeof folder, "%s/%s", data_folder(), families[i].name);
+        ck_szg_ok(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
+        for (int rounded = 0; rounded < 2; rounded++) {
+            szg_table *table;
+            ck_szg_ok(
+                szg_checkpoint_bounds(test_context(), checkpoint, rounded ? 0x1p-8 : 0, &table));
+            const char *note = cell_text(table, 0, "note");
+            ck_assert_msg(bound_in(table, 0, 0) > 0, "%s: no bound", families[i].name);
+            ck_assert_msg((note && strstr(note, "LayerNorm")) == (rounded && families[i].assumes),
+                          "%s, rounded %d: note '%s'", families[i].name, rounded, note ? note : "");
+            szg_table_close(&table);
+        }
+        szg_checkpoint_close(&checkpoint);
+    }
+}
+END_TEST
+
 /* Without a unit: the same numbers. In single precision no logit that transformers computed is
  * above, without any slack, and the bound is little above that of exact arithmetic; a coarser
  * type has a larger bound. A soft cap is part of the first alone. */
@@ -393,4 +421,5 @@ TEST_FILE("families_bounds") {
     test_add(suite, "no_logit_is_above_its_bound", no_logit_is_above_its_bound);
     test_add(suite, "no_computed_logit_is_above_its_bound", no_computed_logit_is_above_its_bound);
     test_add(suite, "units_are_checked", units_are_checked);
+    test_add(suite, "bounds_name_what_they_assume", bounds_name_what_they_assume);
 }

@@ -67,6 +67,14 @@ def captions_answer_the_question():
         tap.ok(f"words: {name}", got == want, got)
 
 
+def assumptions_are_said():
+    rows = run((2, 3), (5, 6), (0, 100))
+    for one in rows:
+        one["bound_of"] += "; assumed: LayerNorm subtracts the exact mean"
+    assumed = drawn(rows)[0]["monitor-headroom"].caption
+    tap.ok("words: what a proof assumes", "The proof assumes that LayerNorm subtracts the exact mean." in assumed, assumed)
+
+
 def nothing_is_proved_without_bounds():
     rows = [row(step, 0, head, 3.0, None) for step in (0, 10) for head in (0, 1)]
     found, _ = drawn(rows)
@@ -146,6 +154,7 @@ def findings_name_the_run():
 
 
 captions_answer_the_question()
+assumptions_are_said()
 nothing_is_proved_without_bounds()
 lines_are_the_largest_of_all_heads()
 proofs_are_rounded_outwards()

@@ -130,6 +130,50 @@ def check_removed():
 # ---- What is seen ---------------------------------------------------------------------------------
 
 
+def warned(call):
+    """Texts of the SzegoWarnings of a call, and its answer."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        answer = call()
+    return [str(one.message) for one in said if issubclass(one.category, szego.SzegoWarning)], answer
+
+
+def check_filters():
+    """Layers and heads that the model lacks."""
+    tap.refused("layers that the model lacks", lambda: szego.Monitor(causal(), layers=[7]),
+                "layers: there is no 7: the model has layers 0 to 1", kind=szego.ArgumentError)
+    said, table = warned(lambda: seen(causal(), 2, monitor={"heads": [9]}))
+    tap.ok("heads that the model lacks: said once, and no row", len(said) == 1 and
+           "heads: there is no 9: the model has heads 0 to 3" in said[0] and not len(table["step"]), f"{said} {table['seen']}")
+
+    def later():
+        watch = szego.Monitor(every=1, layers=[7])
+        for step in range(2):
+            watch.begin(causal(), step)
+            watch.watch_next()
+            watch.model(input_ids=tokens())
+            watch.step()
+        return watch.table
+    said, table = warned(later)
+    tap.ok("layers that a Trainer's model lacks: said once, and no row", len(said) == 1 and
+           "layers: there is no 7: the model has layers 0 to 1" in said[0] and not len(table["step"]), f"{said} {table['seen']}")
+
+
+def check_forgotten():
+    """A loop without step(). A backward pass that computes layers again is no other pass."""
+    def loop(passes, checkpointing):
+        model = causal()
+        if checkpointing:
+            model.gradient_checkpointing_enable()
+        with szego.Monitor(model, every=5):
+            for _ in range(passes):
+                model(input_ids=tokens(), labels=tokens(), use_cache=False).loss.backward()
+    for passes, checkpointing, count in ((2, False, 1), (2, True, 1), (1, True, 0), (1, False, 0)):
+        said, _ = warned(lambda: loop(passes, checkpointing))  # pylint: disable=cell-var-from-loop
+        tap.ok(f"step() is not called: passes {passes}, checkpointing {checkpointing}", len(said) == count and
+               all("monitor.step()" in one for one in said), str(said))
+
+
 def check_padding():
     mask = torch.ones(2, 1, 10, 10, dtype=torch.bool).tril()
     mask[0] = False
@@ -249,7 +293,7 @@ def check_precision():
 
 
 if __name__ == "__main__":
-    for check in (check_exceptions, check_modes, check_removed, check_padding, check_packed, check_assumptions, check_dropout, check_clip,
+    for check in (check_exceptions, check_modes, check_removed, check_filters, check_forgotten, check_padding, check_packed, check_assumptions, check_dropout, check_clip,
                   check_stacks, check_precision):
         try:
             check()

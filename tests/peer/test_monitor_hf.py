@@ -120,6 +120,9 @@ def check_family(name):
             wrong.append(f"bound {table['bound'][row]}: {table['bound_of'][row]}")
         if not str(table["bound_of"][row]).startswith(FAMILIES[name][0] + ", float32"):
             wrong.append(str(table["bound_of"][row]))
+        # No model here has LayerNorm by another name, or RMS norms by this one.
+        if ("assumed: LayerNorm" in table["bound_of"][row]) != any("LayerNorm" in type(part).__name__ for part in model.modules()):
+            wrong.append(str(table["bound_of"][row]))
         if table["tokens"][row] != sum(lengths) or not np.ma.getmaskarray(table["seen"])[row]:
             wrong.append(f"{table['tokens'][row]} tokens: {table['seen'][row]}")
     tap.ok(f"{name}: rows are what its own attention weights say", not wrong, "; ".join(wrong[:3]))

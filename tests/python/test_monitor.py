@@ -238,6 +238,8 @@ def check_table():
                               ("threshold", lambda: szego.Monitor(threshold=math.inf), ["threshold=inf", "above 0"]),
                               ("layers", lambda: szego.Monitor(layers=3), ["layers=3", "list"]),
                               ("heads that are bytes", lambda: szego.Monitor(heads=b"3"), ["heads=b'3'", "list"]),
+                              ("a model that is a number", lambda: szego.Monitor(3), ["model=3", "torch.nn.Module is needed"]),
+                              ("a model that is a word", lambda: szego.Monitor("x"), ["model='x'", "torch.nn.Module is needed"]),
                               ("a keyword", lambda: szego.Monitor(evry=3), ["Monitor: unknown keyword", "did you mean every"])):
         refused(what, call, *words)
     q = torch.ones(1, 2, 4, 4)
@@ -272,6 +274,50 @@ def check_blind():
         texts = [str(one.message) for one in said]
         tap.ok(f"steps {what}", len(said) == (1 if words else 0) and all(word in texts[0] for word in words or ()) and
                all(one.filename == __file__ for one in said), f"{texts} {[one.filename for one in said]}")
+
+
+def check_filters():
+    """Layers and heads that are not there: said once, with those that are, and no row."""
+    q = torch.randn(1, 4, 6, 4)
+    for what, named, rows, words in (
+            ("no head", dict(heads=[9]), 0, "heads: there is no 9: the model has heads 0 to 3"),
+            ("one head of two", dict(heads=[1, 9]), 4, "heads: there is no 9: the model has heads 0 to 3"),
+            ("no layer", dict(layers=[7]), 0, "layers: there is no 7: the model has layers 0 to 1"),
+            ("one layer of two", dict(layers=[1, 7]), 8, "layers: there is no 7: the model has layers 0 to 1"),
+            ("no head of a process", dict(heads=[9], rank=1), 0, "heads: there is no 9: this process has heads 0 to 3"),
+            ("one head of a process", dict(heads=[1, 9], rank=1), 4, None),
+            ("all that are asked for", dict(heads=[3], layers=[0, 1]), 4, None)):
+        watch = szego.Monitor(every=1, **named)
+
+        def passes():
+            for _ in range(2):
+                for layer in range(2):
+                    watch.observe(q, q, layer=layer)  # pylint: disable=cell-var-from-loop
+                watch.step()  # pylint: disable=cell-var-from-loop
+        said, _ = warned(passes)
+        tap.ok(f"filters: {what}", len(watch.table["step"]) == rows and len(said) == (words is not None) and
+               all(words in one for one in said), f"{said} {watch.table['seen']}")
+
+
+def check_forgotten():
+    """A loop within `with` that never calls step()."""
+    q = torch.randn(1, 2, 6, 4)
+
+    def loop(passes, steps, fails=False):
+        with szego.Monitor(every=10) as watch:
+            for at in range(passes):
+                watch.observe(q, q)
+                if at < steps:
+                    watch.step()
+            if fails:
+                raise ValueError("of the training")
+        return watch
+    for what, arguments, count in (("several passes", (3, 0), 1), ("one pass", (1, 0), 0), ("steps", (3, 3), 0)):
+        said, watch = warned(lambda: loop(*arguments))  # pylint: disable=cell-var-from-loop
+        tap.ok(f"step() that is not called: {what}", len(said) == count and all("monitor.step()" in one for one in said) and
+               set(watch.table["step"]) == {0}, str(said))
+    said, _ = warned(lambda: refused("an exception of a loop", lambda: loop(3, 0, True), "of the training", kind=ValueError))
+    tap.ok("step() that is not called: the training failed", not said, str(said))
 
 
 # ---- The folder -----------------------------------------------------------------------------------
@@ -372,6 +418,28 @@ def check_real_disk():
         tap.ok("a device without room stops nothing", len(said) == 1 and len(watch.table["step"]) == 4, str(said))
 
 
+def check_truncated():
+    """The disk fails, and then what was written cannot be taken back: the first error is said, and the next step mends it."""
+    def failing(*_given):
+        raise OSError(28, "No space left on device")
+
+    def stuck(*_given):
+        raise OSError(5, "Input/output error")
+    with scratch() as folder:
+        watch = szego.Monitor(every=1, folder=folder)
+        pass_by(watch, 1)
+        rows, kept = os.stat(os.path.join(folder, "monitor.csv")).st_ino, (os.fsync, os.truncate)
+        os.fsync, os.truncate = lambda file: failing() if os.fstat(file).st_ino == rows else kept[0](file), stuck
+        try:
+            said, _ = warned(lambda: pass_by(watch, 1))
+        finally:
+            os.fsync, os.truncate = kept
+        tap.ok("a full disk that takes nothing back: its error", len(said) == 1 and "No space left on device" in said[0], str(said))
+        pass_by(watch, 1)
+        tap.ok("and the folder is whole after the next step", loaded(folder)["step"].tolist() == [0, 0, 1, 1, 2, 2] and
+               same(loaded(folder), watch.table), str(watch.table["seen"]))
+
+
 def check_ranks():
     with scratch() as folder:
         for rank, heads in ((0, 3), (1, 2), (2, 0)):
@@ -453,9 +521,12 @@ check_sequences()
 check_numbers_that_are_none()
 check_table()
 check_blind()
+check_filters()
+check_forgotten()
 check_folder()
 check_disk()
 check_real_disk()
+check_truncated()
 check_ranks()
 check_training()
 tap.finish()

@@ -264,15 +264,18 @@ def megatron_is_watched():
         for one in model:
             one(q, k, k, None, attn_mask_type="causal")
         monitor.step(1)
-        os.chdir(SOURCE)
-    turned = [one.permute(1, 2, 0, 3) for one in (q, k)]
-    same("Megatron, its scale", monitor, *turned, 0.5, first=4)
-    same("Megatron, 1/sqrt(d)", monitor, *turned, 0.25, first=4, layer=1)
-    tap.ok("Megatron: no bound, and why", np.ma.getmaskarray(monitor.table["bound"]).all() and
-           all("no model" in text for text in monitor.table["bound_of"]), str(monitor.table["bound_of"]))
-    monitor.step(100)
-    model[0](torch.randn(16, 4, 16), torch.randn(16, 2, 16), None, None, packed_seq_params=True)
-    monitor.step(101)
+        turned = [one.permute(1, 2, 0, 3) for one in (q, k)]
+        same("Megatron, its scale", monitor, *turned, 0.5, first=4)
+        same("Megatron, 1/sqrt(d)", monitor, *turned, 0.25, first=4, layer=1)
+        tap.ok("Megatron: no bound, and why", np.ma.getmaskarray(monitor.table["bound"]).all() and
+               all("no model" in text for text in monitor.table["bound_of"]), str(monitor.table["bound_of"]))
+        os.chdir(SOURCE)  # the rows that follow go to the same folder
+        monitor.step(100)
+        model[0](torch.randn(16, 4, 16), torch.randn(16, 2, 16), None, None, packed_seq_params=True)
+        monitor.step(101)
+        found = szego.load(os.path.join(place, "run/monitor"))["monitor_monitor"]
+        tap.ok("Megatron: the folder stays where it was", found["step"].tolist() == [0] * 8 + [100] and
+               not os.path.exists(os.path.join(SOURCE, "run")), str(found["step"]))
     last = monitor.table["seen"][-1]
     tap.ok("Megatron: packed sequences are named", "(16, 4, 16)" in last, str(last))
 

@@ -180,11 +180,18 @@ def _say_lacking(heads, lacking):
             f"{f' ({words.clipped(why, 160)})' if why else ''}.")
 
 
+def _say_assumed(rows):
+    """" The proof assumes that ...": what the bounds' own texts name."""
+    found = re.search(r"assumed: (LayerNorm subtracts the exact mean)", " ".join(rows.texts("bound_of").astype(str)))
+    return f" The proof assumes that {found[1]}." if found else ""
+
+
 def _say(drawing, whole):
     rows = drawing.rows
     proved, seen = _Course(rows, bounds(rows)), _Course(rows, sizes(rows))
     heads, lacking = _lacking(rows)
     text = f"{_say_verdict(proved, seen, lacking)} {_say_sizes(proved, seen)}"
+    text += _say_assumed(rows)
     return f"{text}{_say_fall(proved)}{_say_lacking(heads, lacking)}" if whole else text
 
 

@@ -198,8 +198,9 @@ def _read(model: Any, unit: float, name: str) -> Dict[Tuple[int, int], Bound]:
         raise
     made = {}
     for at, place in enumerate(zip(columns["layer"].tolist(), columns["head"].tolist())):
+        note = "" if np.ma.getmaskarray(columns["note"])[at] else str(columns["note"][at])
         if np.ma.getmaskarray(columns["bound"])[at]:
-            made[place] = Bound(None, f"no bound: {columns['note'][at]}")
+            made[place] = Bound(None, f"no bound: {note}")
         else:
-            made[place] = Bound(float(columns["bound"][at]), f"{columns['bound_kind'][at]}, {name}")
+            made[place] = Bound(float(columns["bound"][at]), "; ".join(filter(None, [f"{columns['bound_kind'][at]}, {name}", note])))
     return made

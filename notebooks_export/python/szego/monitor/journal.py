@@ -31,6 +31,7 @@ class Journal:
         self.folder, self.settings = folder, settings
         self._csv, self._manifest = (os.path.join(folder, name) for name in (f"{NAME}.csv", "manifest.json"))
         self.count, self._size = 0, -1  # rows and bytes that the manifest counts; -1: there is no file yet
+        self._torn = False  # whether lines may be there that could not be taken back
         self.rows: List[Dict[str, Any]] = []  # those of an earlier process
         if is_there(self._manifest):
             self._go_on()
@@ -68,8 +69,8 @@ class Journal:
 
     @property
     def lost(self) -> bool:
-        """Whether its files were removed meanwhile."""
-        return self._size >= 0 and not is_there(self._csv)
+        """Whether its files were removed meanwhile, or end in the middle of a row."""
+        return self._torn or self._size >= 0 and not is_there(self._csv)
 
     def append(self, table: Table) -> None:
         """Rows, durably. SzegoError: nothing of them was written."""
@@ -89,7 +90,7 @@ class Journal:
 
     def _write(self, text: Sequence[str], count: int) -> None:
         replace_result(self.folder, {f"{NAME}.csv": text}, self._described(count))
-        self.count, self._size = count, os.stat(self._csv).st_size
+        self.count, self._size, self._torn = count, os.stat(self._csv).st_size, False
 
     def _extend(self, new: bytes, count: int) -> None:
         try:
@@ -102,7 +103,10 @@ class Journal:
                     file.flush()
                     os.fsync(file.fileno())
         except BaseException as error:
-            os.truncate(self._csv, self._size)
+            try:
+                os.truncate(self._csv, self._size)
+            except OSError:  # the first error says more
+                self._torn = True
             if isinstance(error, OSError):
                 raise SzegoError(f"{self.folder}: cannot be written: {error.strerror or error}") from None
             raise

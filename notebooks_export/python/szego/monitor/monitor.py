@@ -74,18 +74,23 @@ class Monitor(Framed, Shown):
     def __init__(self, model: Any = None, every: int = 100, threshold: float = FLOAT16, layers: Optional[Sequence[int]] = None,
                  heads: Optional[Sequence[int]] = None, tokens: Optional[int] = None, folder: Optional[Path] = None,
                  rank: Optional[int] = None) -> None:
-        self.model = model
+        self.model = _model(model)
         self.every = integer(every, "every", 1)
         self.threshold = _positive(threshold, "threshold")
         self.layers, self.heads = _numbers(layers, "layers"), _numbers(heads, "heads")
         self.tokens = None if tokens is None else integer(tokens, "tokens", 1)
         self.rank = _rank() if rank is None else integer(rank, "rank", 0)
+        self._several = rank is not None or _is_distributed()  # whether other processes may have other layers and heads
         self.steps = 0  # updates of the weights so far
         self._rows: List[Row] = []
         self._last: List[Row] = []      # of the last observed step
         self._unwritten = 0             # rows at the end of _rows that the folder lacks
         self._seen: Dict[int, observation.Observed] = {}
         self._notes: Dict[Optional[int], List[str]] = {}  # of the step at work, by layer; None: of all
+        self._left_out: Set[int] = set()  # layers that `observe` was called for in this step, and `layers` lacks
+        self._stepped = False           # whether step() was called since `with` began
+        self._repeats = False           # whether a layer ran again since then within one step
+        self._absent = False            # whether the model has none of `layers`
         self._bounds: Optional[headroom.Bounds] = None  # of the step at work
         self._blind = False             # whether an observed step went by and no attention called the monitor
         self._given = False             # whether `observe` was called in an observed step
@@ -96,11 +101,23 @@ class Monitor(Framed, Shown):
         self._watch: Optional[contextlib.ExitStack] = None
         self._places: List[Any] = []
         self._hooks: List[Any] = []
-        self._journal = None if folder is None else self._resumed(folder_name(folder, "folder"), rank)
+        if model is not None:
+            unknown = self._unknown_layers()
+            if unknown and not self._several:
+                raise ArgumentError(unknown, "SZG_EINVAL")
+        self._journal = None if folder is None else self._resumed(folder_name(folder, "folder"))
 
-    def _resumed(self, folder: str, rank: Optional[int]) -> Journal:
+    def _unknown_layers(self) -> Optional[str]:
+        """What to say of `layers` that the model lacks; None: nothing, or its attentions are not known."""
+        known = {place.layer for place in interface.places(self.model)}
+        missing = [layer for layer in self.layers or () if layer not in known]
+        self._absent = bool(known and missing) and len(missing) == len(self.layers or ())
+        return _lacks("layers", missing, known, "the model") if known and missing else None
+
+    def _resumed(self, folder: str) -> Journal:
         """The folder of this process, and the rows that it has."""
-        place = folder if rank is None and not _is_distributed() else os.path.join(folder, f"rank-{self.rank}")
+        folder = os.path.abspath(folder)  # the training may change its current folder
+        place = os.path.join(folder, f"rank-{self.rank}") if self._several else folder
         settings = {"model": None if self.model is None else type(self.model).__name__, "every": self.every,
                     "threshold": self.threshold, "layers": self.layers and list(self.layers),
                     "heads": self.heads and list(self.heads), "tokens": self.tokens, "rank": self.rank}
@@ -123,17 +140,20 @@ class Monitor(Framed, Shown):
         from a checkpoint (None: one more). Rows of that step or later ones are then replaced."""
         number = self.steps + 1 if number is None else integer(number, "number", 0)
         self._finish(number > self.steps)
-        self.steps = number
+        self.steps, self._stepped = number, True
         self._prepare()
 
     def __enter__(self) -> "Monitor":
         if self._open:
             raise ArgumentError("the monitor is at work already: one block at a time", "SZG_EINVAL")
-        self._open = True
+        self._open, self._stepped, self._repeats = True, False, False
         self._prepare()
         return self
 
-    def __exit__(self, *_exception: object) -> None:
+    def __exit__(self, kind: object = None, *_exception: object) -> None:
+        if self._repeats and not self._stepped and kind is None:
+            self._warn(f"only the first pass after {self.steps} updates was observed, of several: call monitor.step() after each "
+                       "update of the weights")
         self.close()
 
     def close(self) -> None:
@@ -153,6 +173,9 @@ class Monitor(Framed, Shown):
         """A Trainer begins with `model`, behind `number` updates; it may compile it."""
         with self._guarded():
             self.model, self._compiled, self._trains = self.model if model is None else model, is_compiled, True
+            unknown = self._unknown_layers()
+            if unknown and (self._absent or not self._several):
+                self._warn(unknown)
             self.resume(number)
 
     def resume(self, number: int) -> None:
@@ -223,9 +246,16 @@ class Monitor(Framed, Shown):
 
     def _attention(self, call: Any) -> None:
         """An attention of the model, before it computes. What it raises the guard of `watched` takes."""
-        if call.layer not in self._seen and self.observing:
+        if call.layer in self._seen:
+            self._repeat()
+        elif self.observing:
             self._read_bounds(call.query)
             self._take(call.layer, watching.given(call), 0)
+
+    def _repeat(self) -> None:
+        """A layer runs again within a step. If a backward pass recomputes it, that is no other pass."""
+        task = getattr(sys.modules["torch"]._C, "_current_graph_task_id", None)  # pylint: disable=protected-access
+        self._repeats = self._repeats or task is None or task() == -1
 
     def _read_bounds(self, query: Any) -> None:
         """The bounds of this step, once, before the weights change. query: None where no attention can be seen."""
@@ -256,7 +286,10 @@ class Monitor(Framed, Shown):
         Between observed steps the call returns at once. Within a step only the first call for a layer counts;
         later micro-batches and repeated passes do not.
         """
-        if not self.observing or layer in self._seen:
+        if not self.observing:
+            return
+        if layer in self._seen:
+            self._repeat()
             return
         self._given = True
         with self._guarded(layer):
@@ -266,6 +299,7 @@ class Monitor(Framed, Shown):
 
     def _take(self, layer: int, given: observation.Given, first_head: int) -> None:
         if self.layers is not None and layer not in self.layers:
+            self._left_out.add(layer)
             return
         torch = sys.modules["torch"]
         if given.query.is_cuda and torch.cuda.is_current_stream_capturing():
@@ -307,7 +341,8 @@ class Monitor(Framed, Shown):
 
     def _finish(self, ran: bool) -> None:
         """The rows of the step at work. ran: a forward must have been among it."""
-        called = self._seen or any(layer is not None for layer in self._notes)
+        called = self._seen or self._left_out or self._absent or any(layer is not None for layer in self._notes)
+        self._say_filters()
         if ran and (self._open or self._trains) and self.observing and self.model is not None and not called:
             self._blind = True
             self._note(BLIND)
@@ -319,13 +354,24 @@ class Monitor(Framed, Shown):
                 if self._seen or self._notes:
                     self._add([row for layer in self._layers() for row in self._of_layer(layer)])
         finally:
-            self._seen, self._notes, self._bounds = {}, {}, None
+            self._seen, self._notes, self._bounds, self._left_out = {}, {}, None, set()
+
+    def _say_filters(self) -> None:
+        """Once: which of `layers` and `heads` the step at work lacked. Other processes may have them, if some are here."""
+        heads = {head for one in self._seen.values() for head in range(one.first_head, one.first_head + len(one.columns["tokens"]))}
+        heads |= {head for _, head in self._bounds.heads} if self._bounds else set()
+        layers = {*self._seen, *self._left_out} if self._given and not self._places else set()
+        for name, asked, known in (("layers", self.layers or (), layers), ("heads", self.heads or (), heads)):
+            missing = [one for one in asked if one not in known]
+            shared = self._several or any(one.first_head for one in self._seen.values())
+            if known and missing and (len(missing) == len(asked) or not shared):
+                self._warn(_lacks(name, missing, known, "this process" if shared else "the model"), name)
 
     def _layers(self) -> List[int]:
         """Those that rows are written of."""
         known = {*self._seen, *(one for one in self._notes if one is not None), *(place.layer for place in self._places)}
         known |= {layer for layer, _ in self._bounds.heads} if self._bounds and not self._seen else set()
-        return sorted(layer for layer in known if self.layers is None or layer in self.layers) or [0]
+        return sorted(layer for layer in known if self.layers is None or layer in self.layers) or [(self.layers or [0])[0]]
 
     def _of_layer(self, layer: int) -> Iterator[Row]:
         found, bounds = self._seen.get(layer), self._bounds or headroom.Bounds({}, "no bound: the weights were not read")
@@ -457,6 +503,22 @@ def _positive(value: Any, name: str) -> float:
     if isinstance(value, (bool, str)) or not 0 < number < math.inf:
         raise ArgumentError(f"{name}={value!r}: a number above 0 is needed", "SZG_EINVAL")
     return number
+
+
+def _model(value: Any) -> Any:
+    """A module or None. PyTorch is there if there is a module."""
+    module = getattr(getattr(sys.modules.get("torch"), "nn", None), "Module", ())
+    if value is not None and not isinstance(value, module):
+        raise ArgumentError(f"model={value!r:.80}: a torch.nn.Module is needed: a model of transformers, or a module with its names and "
+                            "config; leave it out to pass queries and keys to observe()", "SZG_EINVAL")
+    return value
+
+
+def _lacks(name: str, missing: Sequence[int], known: Set[int], whose: str) -> str:
+    """"layers: there is no 7: the model has layers 0 to 1"."""
+    least, most = min(known), max(known)
+    has = f"{name} {least} to {most}" if len(known) == most - least + 1 > 1 else f"{name} {', '.join(map(str, sorted(known)))}"
+    return f"{name}: there is no {', '.join(map(str, missing))}: {whose} has {has}"
 
 
 def _numbers(value: Any, name: str) -> Optional[Tuple[int, ...]]:
