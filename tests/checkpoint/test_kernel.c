@@ -47,7 +47,6 @@ static void centre(int64_t rows, int64_t d, double *x) {
 static void fill_shift(const oracle_kernel *own, bool query, int64_t head, double *out) {
     const layer_weights *layer = &own->checkpoint->layer[own->layer];
     const side_weights *weights = query ? &layer->q : &layer->k;
-    const head_places *at = query ? &own->checkpoint->query_at : &own->checkpoint->key_at;
     const family_case plain = {.checkpoint = own->checkpoint};
     double *rows = rows_of(&plain, own->layer, query, head, FOLD_NONE);
     double *norm = weights->input_shift ? read_all(weights->input_shift) : NULL;
@@ -57,8 +56,8 @@ static void fill_shift(const oracle_kernel *own, bool query, int64_t head, doubl
         bool turns = turning >= 0 && turning < 2 * own->rotary.pairs;
         out[i] = norm ? inner(own->d, rows + i * own->d, norm) : 0;
         if (bias)
-            out[i] += bias[szgi_layout_row(at, head) + i] * (query ? layer->scale : 1) *
-                      (turns ? own->rotary.amplitude : 1);
+            out[i] += bias[szgi_bias_place(own->checkpoint, query, head) + i] *
+                      (query ? layer->scale : 1) * (turns ? own->rotary.amplitude : 1);
     }
     free(rows), free(norm), free(bias);
 }

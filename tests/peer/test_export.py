@@ -200,7 +200,7 @@ with scratch() as work:
     write_result(beyond, "verify", {"claims": (COLUMNS, rows)})
     message = export(beyond, "npz", code=3)
     tap.ok("an integer that is no double is named",
-           all(word in message for word in ("verify_claims", "gaps", str(2**53 + 1), "--to csv")))
+           all(word in message for word in ("verify_claims", "gaps", str(2**53 + 1), "write csv")))
     tap.ok("and nothing is written", not os.path.exists(os.path.join(beyond, "export.npz")))
     export(beyond, "csv")
     check_csv(os.path.join(beyond, "export"),

@@ -38,7 +38,7 @@ tap = Tap()
 PROSE = {"note", "statement", "true_statement", "about", "setting"}
 PROSE_OF = {("summary", "method"), ("range", "method"), ("claims", "source"), ("evidence", "quantity")}
 # Names, numbers and formulas, which programs read. A new column of texts belongs in one of the lists.
-FACTS = {"arm", "backend", "base_mean_shape", "base_self_shape", "basis", "beyond_chance", "bound_kind", "bound_of", "commit", "content_kind", "convention", "decision",
+FACTS = {"arm", "backend", "base_mean_shape", "base_self_shape", "basis", "beyond_chance", "bound_kind", "bound_of", "commit", "content_kind", "convention", "decision", "precision",
          "device", "dtype", "encoding", "equality", "experiment", "file", "folded", "here", "hypothesis", "id",
          "item", "kernel", "key", "kind", "layers", "left", "left_hi", "left_lo", "left_out", "like", "mask", "matrix",
          "mean_shape", "mean_tokens", "measure", "minus", "model_type", "pairing", "paper", "phases", "positions", "preset", "primary", "probe", "profile",

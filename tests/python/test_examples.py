@@ -258,5 +258,5 @@ with open(os.path.join(SOURCE, "docs/how-to/python.md"), encoding="utf-8") as pa
     listed = set(re.findall(r"examples/(\w+)\.py", page.read()))
 there = {name[:-3] for name in os.listdir(os.path.join(SOURCE, "examples")) if name.endswith(".py")}
 tap.ok("each example is tried here, and listed in docs/how-to/python.md", there == listed == {
-    "kernel", "checkpoint", "capture", "logits"}, f"{there} {listed}")
+    "kernel", "checkpoint", "capture", "logits", "monitor"}, f"{there} {listed}")
 tap.finish()

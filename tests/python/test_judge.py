@@ -367,9 +367,9 @@ def check_refused(place, folder):
     (place / "loop").symlink_to("loop")  # as a folder whose parent may not be read
     refused("a folder of which nobody can tell whether it is there", place / "loop", f"{place}/loop: Too many levels")
     refused("a file", folder / "manifest.json", "manifest.json: is not a folder")
-    refused("no manifest and no preset", place / "bare", "bare", "manifest.json", "--preset")
+    refused("no manifest and no preset", place / "bare", "bare", "manifest.json", "(preset)")
     refused("no runs", place / "bare", "bare/runs", "`szego reproduce` wrote", preset=PRESET)
-    refused("runs of nothing", place / "empty", "empty/runs", "text/distance/rope/run-1", "--preset", preset=PRESET)
+    refused("runs of nothing", place / "empty", "empty/runs", "text/distance/rope/run-1", "(preset)", preset=PRESET)
     refused("no such preset", folder, "'nope'", "./my.json", preset="nope")
     refused("another preset's runs", folder, "run-1/finished.json", "config.model.width", "16",
             preset={**PRESET, "config": {**PRESET["config"], "model": {**PRESET["config"]["model"], "width": 16}}})
@@ -388,9 +388,9 @@ def check_refused(place, folder):
         refused("a run of which nobody can tell whether it is finished", folder, str(first / "finished.json"))
         (first / "finished.json").unlink()
     manifest = folder / "manifest.json"
-    for words, text in ((["format: is szego-results-2", "szego-results-1 is needed", "--preset"],
+    for words, text in ((["format: is szego-results-2", "szego-results-1 is needed", "(preset)"],
                          manifest.read_text().replace("szego-results-1", "szego-results-2")),
-                        (["command: is spectrum", "--preset"], manifest.read_text().replace('"reproduce"', '"spectrum"', 1)),
+                        (["command: is spectrum", "(preset)"], manifest.read_text().replace('"reproduce"', '"spectrum"', 1)),
                         (["line 1", "remove it and name the preset"], "{")):
         with changed(manifest, text):
             refused(f"a manifest: {words[0]}", folder, str(manifest), *words)
@@ -447,19 +447,19 @@ def check_manifests(manifest, folder):
             *((key, None, [f"{key} is missing"]) for key in ("experiments", "seeds", "tasks")),
             ("seeds", [1, 1], ["two runs would have the folder", "run-1"]), ("seeds", ["a"], ["experiments[0]", "a seed is 'a'"]),
             ("early_steps", 1.5, ["early_steps is '1.5'"]), ("hypotheses", 7, ["preset: hypotheses"]),
-            ("config", {"model": {"width": []}}, ["model.width"]), ("config", "x", ["experiments[0]", "--preset"]),
+            ("config", {"model": {"width": []}}, ["model.width"]), ("config", "x", ["experiments[0]", "(preset)"]),
             ("hypotheses", [{**PRESET["hypotheses"][0], "layer": 7}], ["ablation.csv: has 2 layers", "asks for layer 7"]),
             ("experiments", [{**PRESET["experiments"][0], "rotated_heads": [2**70]}], ["rotated_heads", "from 0 to 1023"]),
             ("experiments", [{**PRESET["experiments"][0], "length": {"words": "ab"}}], ["length: words is 'a'"]),
             ("experiments", [{**PRESET["experiments"][0], "name": "../x"}], ["name is '../x'", "it names a folder"]),
-            ("experiments", [{**PRESET["experiments"][0], "ablation": 3}], ["experiments[0]", "--preset"])):
+            ("experiments", [{**PRESET["experiments"][0], "ablation": 3}], ["experiments[0]", "(preset)"])):
         preset = {name: one for name, one in {**PRESET, key: value}.items() if one is not None}
         with changed(manifest, json.dumps({**root, "provenance": {**root["provenance"], "preset": preset}})):
             refused(f"a manifest's preset: {key} is {str(value)[:20]}", folder, "manifest.json" if "ablation.csv" not in words[0]
                     else "run-1/", *words)
     for value in (5, [{"runs": 5, "config": {}}], [{"runs": ["a"], "config": "x"}]):
         with changed(manifest, json.dumps({**root, "provenance": {**root["provenance"], "configs": value}})):
-            refused(f"a manifest's configs: {str(value)[:20]}", folder, f"{manifest}: configs", "--preset")
+            refused(f"a manifest's configs: {str(value)[:20]}", folder, f"{manifest}: configs", "(preset)")
     with contextlib.ExitStack() as stack:
         stack.enter_context(changed(manifest, json.dumps({**root, "provenance": {**root["provenance"], "configs": []}})))
         for end in folder.glob("runs/*/*/*/*/f*ed.json"):
