@@ -78,7 +78,7 @@ class Deberta(Relative):
         self.table_norm = 1 + 0.3 * draw(self.width), 0.3 * draw(self.width)
         self.conv_norm = 1 + 0.3 * draw(self.width), 0.3 * draw(self.width)
         self.position = {name: (draw((2, inner, self.width)), draw((2, inner))) for name in ("key", "query")}
-        self.config |= {"model_type": "deberta-v2", "position_biased_input": False, "relative_attention": True, "position_buckets": buckets,
+        self.config |= {"model_type": "deberta-v2", "relative_attention": True, "position_buckets": buckets,
                         "max_relative_positions": longest, "pos_att_type": kinds, "share_att_key": shared,
                         "norm_rel_ebd": "layer_norm" if normed else "none", "position_biased_input": False,
                         "layer_norm_eps": 1e-7}
