@@ -95,6 +95,8 @@ class Deberta(Relative):
             found |= {"encoder.conv.LayerNorm.weight": self.conv_norm[0], "encoder.conv.LayerNorm.bias": self.conv_norm[1],
                       "encoder.layer.0.output.LayerNorm.weight": draw(self.width),
                       "encoder.layer.0.output.LayerNorm.bias": draw(self.width)}
+        if self.config["position_biased_input"]:
+            found["embeddings.position_embeddings.weight"] = draw((self.config["max_position_embeddings"], self.width))
         for name, (weight, bias) in self.position.items():
             for i in range(2):
                 if not self.shared:
