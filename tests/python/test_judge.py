@@ -570,7 +570,7 @@ def check_written(place, folder):
     for name, of, options in (("another preset", folder, ["--preset", place / "less.json"]), ("other runs", other, [])):
         code, said = judge_into(of, folder, *options)
         tap.ok(f"{name} over the program's own tables", code == 3 and contents(folder) == before and
-               f"{folder}/manifest.json: its tables " in said and "deposit" in said and "-o" in said, said)
+               f"{folder}/manifest.json: its tables " in said and "deposit" in said and "choose another folder" in said, said)
     code, said = judge_into(folder, output, "--preset", place / "less.json")
     gone = ["arms.csv", "by_step.csv", "hypotheses.csv", "pairs.csv"]
     tap.ok("tables of before go, and a line names them", code == 0 and sorted(set(whole) - set(contents(output))) == gone and
