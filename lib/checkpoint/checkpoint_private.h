@@ -202,7 +202,8 @@ typedef struct model_family {
     bool shares_keys; /* the last num_kv_shared_layers layers use an earlier layer's keys (Gemma 3n)
                        */
     bool looks_ahead; /* queries see later keys: lags of both signs */
-    bool caps, clips; /* logits by attn_logit_softcapping; queries and keys by clip_qkv */
+    bool caps, clips; /* logits by attn_logit_softcapping; queries and keys by clip_qkv; others
+                         ignore these keys */
     bool shares_layers; /* num_hidden_groups weights serve all layers (ALBERT) */
     input_rule input;
     const char *input_name; /* what that norm is called in the layer; NULL: as the rule says */

@@ -361,6 +361,7 @@ static void name_weights(const szg_checkpoint *checkpoint, const gguf_architectu
     static const char table[] = "position_embd.weight";
     family->stem = "blk.";
     family->keys = (size_keys){0};
+    family->caps = family->clips = true; /* llama.cpp takes the keys for every architecture */
     name_attention(checkpoint, family);
     if (family->stack)
         name_stack(checkpoint, family);

@@ -167,13 +167,8 @@ static szg_status optional_positive(szg_context *context, szgi_json_value object
                : SZG_OK;
 }
 
-/* A family that has no such step ignores the key; llama.cpp takes it for every architecture. */
-static bool limits(const szg_checkpoint *checkpoint, bool family) {
-    return family || checkpoint->gguf.families > 0;
-}
-
 static szg_status resolve_cap(szg_context *context, szg_checkpoint *checkpoint) {
-    if (!limits(checkpoint, checkpoint->family->caps))
+    if (!checkpoint->family->caps)
         return SZG_OK;
     SZG_TRY(optional_positive(context, checkpoint->settings, "attn_logit_softcapping",
                               &checkpoint->soft_cap));
@@ -184,7 +179,7 @@ static szg_status resolve_cap(szg_context *context, szg_checkpoint *checkpoint) 
 
 static szg_status resolve_clip(szg_context *context, szg_checkpoint *checkpoint) {
     szgi_json_value inner = szgi_json_member(checkpoint->settings, "attn_config");
-    if (!limits(checkpoint, checkpoint->family->clips))
+    if (!checkpoint->family->clips)
         return SZG_OK;
     checkpoint->clip_key = "clip_qkv";
     SZG_TRY(optional_positive(context, checkpoint->settings, "clip_qkv", &checkpoint->clip));
