@@ -4,7 +4,7 @@ import functools
 import re
 import sys
 import types
-from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, Iterator, NamedTuple, Optional, Set, Tuple
 
 import numpy as np
 
@@ -37,9 +37,6 @@ NO_MODEL = Bounds({}, "no bound: the monitor was given no model")
 
 #: Packages whose modules multiply in another arithmetic than the types of their tensors say.
 _FOREIGN = {"torchao", "transformer_engine", "bitsandbytes", "auto_gptq", "gptqmodel", "awq", "hqq", "quanto", "optimum", "torch.ao"}
-
-#: Models of transformers whose queries and keys are clipped; others ignore clip_qkv.
-_CLIPPING = {"dbrx", "iquestcoder", "mpt", "olmo", "olmoe"}
 
 #: Packages whose modules compute what a configuration of transformers says.
 _KNOWN = {"torch", "transformers", "szego"}
@@ -113,10 +110,6 @@ def bounds(model: Any, query: Any) -> Bounds:
         found, assumed = arithmetic(torch, model, query), _assumed(model)
         said = found.name if assumed is None else f"{found.name}; assumed, as its configuration says: {assumed}"
         heads = _read(model, found.unit, said)
-        kind = _model_type(model)
-        if kind not in _CLIPPING:
-            ignored = Bound(None, f"no bound: clip_qkv, which models of model_type '{kind}' ignore: take it out of the configuration")
-            heads = {place: ignored if one.said.startswith("clip,") else one for place, one in heads.items()}
         dropping = _dropping(torch, model)
         if dropping is not None:  # the norm of these embeddings is all that bounds the first layer's input
             heads.update({place: Bound(None, dropping) for place, one in heads.items() if place[0] == 0 and one.said[:5] == "input"})
@@ -125,11 +118,6 @@ def bounds(model: Any, query: Any) -> Bounds:
         return Bounds({}, f"no bound: {error}")
     except Exception as error:  # pylint: disable=broad-except # of a part of the model: any
         return Bounds({}, f"no bound: {type(error).__name__}: {error}")
-
-
-def _model_type(model: Any) -> Optional[str]:
-    config = getattr(models._unwrapped(model), "config", None)  # pylint: disable=protected-access
-    return config.get("model_type") if isinstance(config, Mapping) else getattr(config, "model_type", None)
 
 
 def _dropping(torch: Any, model: Any) -> Optional[str]:
