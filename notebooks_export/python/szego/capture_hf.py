@@ -33,7 +33,7 @@ from .capture_hooks import Hooks, Rotations, Taken, held, hooks_of, keys_seen, r
 from .capture_masks import described
 from .capture_rotation import before
 from .errors import SzegoError
-from .interface import Attention, Place, places, unseen, uses_interface, watched
+from .interface import Attention, Place, compiled, places, unseen, uses_interface, watched
 from .safetensors import Entry, write as write_safetensors
 
 
@@ -83,13 +83,13 @@ def _lengths(mask, batch: int, n: int) -> List[int]:
 
 # ---- What can be captured ----
 
-def _attentions_of(model: Any) -> List[Place]:
-    return places(model, known=lambda cls: uses_interface(cls) or family_of(cls) is not None)
+def _is_known(cls: type) -> bool:
+    return uses_interface(cls) or family_of(cls) is not None
 
 
-def _attentions(model: Any, stack: Optional[str]) -> List[Place]:
-    """The attentions of one stack."""
-    found = _attentions_of(model)
+def _attentions(model: Any, stack: Optional[str]) -> Tuple[List[Place], bool]:
+    """The attentions of one stack, and whether the model has others."""
+    found = places(model, known=_is_known)
     if not found:
         others = sorted({type(module).__name__ for _, module in model.named_modules()
                          if "attention" in type(module).__name__.lower()})
@@ -101,13 +101,12 @@ def _attentions(model: Any, stack: Optional[str]) -> List[Place]:
         stacks = ", ".join(f"'{name}' ({count})" for name, count in counts.items())
         raise CaptureError(f"{type(model).__name__} has no attentions '{stack}': stack= is one of {stacks}" if stack else
                            f"{type(model).__name__} has attentions of {len(counts)} kinds: choose one with stack=, of {stacks}")
-    return places(model, found[0].stack if stack is None else stack,
-                  lambda cls: uses_interface(cls) or family_of(cls) is not None)
+    return (found if len(counts) == 1 else places(model, stack, _is_known)), len(counts) > 1
 
 
 def _refuse_compiled(model: Any) -> None:
     for name, module in model.named_modules():
-        if hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None:
+        if compiled(module):
             raise CaptureError(f"{name or type(model).__name__} is compiled (torch.compile), which hides its attentions: "
                                "give Capture the model before compilation")
 
@@ -131,7 +130,8 @@ class Capture:
                  heads: Optional[Sequence[int]] = None,
                  positions: Union[None, int, slice] = None, stack: Optional[str] = None) -> None:
         self.model = model
-        self.places = {place.layer: place for place in _attentions(model, stack)}
+        attentions, self._several = _attentions(model, stack)
+        self.places = {place.layer: place for place in attentions}
         self.stack = next(iter(self.places.values())).stack
         self.layers = _chosen("layers", layers, list(self.places))
         self.heads = heads
@@ -318,7 +318,7 @@ class Capture:
     def _lengths(self, batch: int, n: int) -> List[int]:
         """Real tokens of each sequence. The mask that a model of several stacks is given may be of another one."""
         shape = tuple(getattr(self._mask, "shape", ()))
-        if shape != (batch, n) and len({place.stack for place in _attentions_of(self.model)}) > 1:
+        if shape != (batch, n) and self._several:
             return [n] * batch
         return _lengths(self._mask, batch, n)
 

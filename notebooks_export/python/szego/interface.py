@@ -106,12 +106,23 @@ def reached(forward: Callable, *args: Any, **kwargs: Any) -> Tuple[Any, Any]:
     raise RuntimeError("the forward called no attention function")
 
 
+def compiled(module: Any) -> bool:
+    """Whether torch.compile was given this module: its attentions cannot be watched."""
+    return hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None
+
+
+def repeats() -> bool:
+    """Whether a backward pass runs this again (gradient checkpointing). PyTorch before 2.0 cannot tell: False."""
+    import torch  # pylint: disable=import-outside-toplevel
+    task = getattr(torch._C, "_current_graph_task_id", None)  # pylint: disable=protected-access
+    return task is not None and task() != -1
+
+
 def unseen() -> bool:
-    """Whether this runs in a compiled graph, or again in a backward pass (gradient checkpointing)."""
+    """Whether this runs in a compiled graph, or again in a backward pass."""
     import torch  # pylint: disable=import-outside-toplevel
     compiler = getattr(torch, "compiler", None)
-    task = getattr(torch._C, "_current_graph_task_id", None)  # pylint: disable=protected-access # since torch 2.0
-    return (compiler is not None and compiler.is_compiling()) or (task is not None and task() != -1)
+    return (compiler is not None and compiler.is_compiling()) or repeats()
 
 
 def _wrapped(function: Callable) -> Callable:

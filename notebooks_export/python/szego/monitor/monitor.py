@@ -254,8 +254,7 @@ class Monitor(Framed, Shown):
 
     def _repeat(self) -> None:
         """A layer runs again within a step. If a backward pass recomputes it, that is no other pass."""
-        task = getattr(sys.modules["torch"]._C, "_current_graph_task_id", None)  # pylint: disable=protected-access
-        self._repeats = self._repeats or task is None or task() == -1
+        self._repeats = self._repeats or not interface.repeats()
 
     def _read_bounds(self, query: Any) -> None:
         """The bounds of this step, once, before the weights change. query: None where no attention can be seen."""

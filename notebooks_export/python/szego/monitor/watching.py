@@ -57,5 +57,4 @@ def watched(model: Any, seen: Callable[[Any], None], layers: Optional[Sequence[i
 
 def compiled(model: Any) -> bool:
     """Whether torch.compile was given the model or a part of it: its attention cannot be watched."""
-    return any(hasattr(part, "_orig_mod") or getattr(part, "_compiled_call_impl", None) is not None
-               for part in model.modules())
+    return any(map(interface.compiled, model.modules()))
