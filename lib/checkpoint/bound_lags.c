@@ -9,6 +9,7 @@
 #include "linalg/linalg.h"
 #include "bound_kernels.h"
 #include "bound_lags.h"
+#include "bound_lanes.h"
 
 /* Twice k u, as in bound_norm.c: at least gamma_k. */
 static double gamma_above(double k) {
@@ -18,8 +19,8 @@ static double gamma_above(double k) {
 /* By how much the bound may exceed the maximum: each failure raises mu by as much at least. */
 static const double tolerance = 0.005;
 
-/* Lags whose angles are found from one another. */
-enum { BLOCK = 64 };
+/* Lags whose angles are found from one another, and lags that are tried together. */
+enum { BLOCK = 64, LANES = SZGI_LAG_LANES };
 
 typedef struct lag_work {
     const szgi_lag_problem *problem;
@@ -30,7 +31,8 @@ typedef struct lag_work {
     double *h;       /* H, q^T H q <= tau for every query */
     double *p, *t;   /* mu^2 H / tau less what rounding may add, and the matrix that is factored */
     double *near[2]; /* cosines and sines of 0 .. BLOCK - 1 positions, [BLOCK][pairs] */
-    double *far[2], *c, *s; /* of the block's first position; of a lag: [pairs] */
+    double *far[2], *c, *s;  /* of the block's first position; of a lag: [pairs] */
+    double *lanes[2], *room; /* cosines and sines of LANES lags, [pairs][LANES]; bound_lanes.h */
     int q_exponent, k_exponent;
     double tau, h_error, k_error; /* P loses mu^2 / tau h_error + k_error on its diagonal */
 } lag_work;
@@ -39,10 +41,15 @@ static szg_status open_work(szg_context *context, const szgi_lag_problem *proble
                             double **memory) {
     int64_t e = problem->q.gram->e, pairs = problem->rotary->pairs, square = e * e;
     *work = (lag_work){.problem = problem, .e = e, .pairs = pairs};
-    SZG_TRY(szgi_memory_alloc(context, 6 * square + (2 * BLOCK + 4) * pairs, memory));
+    int64_t room = szgi_lanes_room(e); /* first: it is aligned */
+    SZG_TRY(szgi_memory_alloc(context, room + 6 * square + (2 * BLOCK + 2 * LANES + 4) * pairs,
+                              memory));
     double **const squares[] = {&work->q, &work->k, &work->u, &work->h, &work->p, &work->t};
     double **const lines[] = {&work->far[0], &work->far[1], &work->c, &work->s};
-    double *at = *memory;
+    double *at = *memory + room;
+    work->room = *memory;
+    for (int i = 0; i < 2; i++, at += LANES * pairs)
+        work->lanes[i] = at;
     for (size_t i = 0; i < sizeof squares / sizeof *squares; i++, at += square)
         *squares[i] = at;
     for (int i = 0; i < 2; i++, at += BLOCK * pairs)
@@ -228,20 +235,57 @@ static szg_status prove_lag(szg_context *context, lag_work *work, int64_t lag, b
     return SZG_OK;
 }
 
+/* Lags in the order in which they are tried: with `both`, each before its negative one. */
+static int64_t lag_at(const lag_work *work, int64_t i) {
+    return work->problem->both ? i / 2 : i;
+}
+
+static bool is_negative(const lag_work *work, int64_t i) {
+    return work->problem->both && i % 2 == 1;
+}
+
+/* Angles of the lags first .. first + LANES - 1, the last one again beyond `count`. */
+static void find_lanes(lag_work *work, int64_t first, int64_t count) {
+    for (int64_t lane = 0; lane < LANES; lane++) {
+        int64_t i = first + lane < count ? first + lane : count - 1;
+        find_angles(work, lag_at(work, i), is_negative(work, i));
+        for (int64_t t = 0; t < work->pairs; t++) {
+            work->lanes[0][t * LANES + lane] = work->c[t];
+            work->lanes[1][t * LANES + lane] = work->s[t];
+        }
+    }
+}
+
+/* mu for LANES lags. What was proved with a smaller one is not tried again. */
+static szg_status prove_lanes(szg_context *context, lag_work *work, int64_t first, int64_t count,
+                              double all, double *mu) {
+    find_lanes(work, first, count);
+    for (unsigned proved = 0, every = ~(~0U << LANES); *mu < all;) {
+        proved |= szgi_lanes_factored(work->e, work->pairs, work->lanes[0], work->lanes[1], work->p,
+                                      work->k, work->room);
+        if (proved == every)
+            return SZG_OK;
+        int lane = __builtin_ctz(~proved);
+        int64_t i = first + lane < count ? first + lane : count - 1;
+        SZG_TRY(prove_lag(context, work, lag_at(work, i), is_negative(work, i), all, mu));
+        proved |= 1U << lane;
+    }
+    return SZG_OK;
+}
+
 static szg_status prove_lags(szg_context *context, lag_work *work, double all, double *mu) {
     const szgi_rotary *rotary = work->problem->rotary;
+    int64_t count = work->problem->lags * (work->problem->both ? 2 : 1);
     for (int64_t i = 0; i < BLOCK; i++)
         for (int64_t t = 0; t < work->pairs; t++)
             szgi_lag_phase(i, rotary->theta[t], &work->near[0][i * work->pairs + t],
                            &work->near[1][i * work->pairs + t]);
     *mu = DBL_EPSILON * all;
     make_p(work, *mu);
-    for (int64_t lag = 0; lag < work->problem->lags && *mu < all; lag++) {
-        if (lag % BLOCK == 0)
+    for (int64_t first = 0; first < count && *mu < all; first += LANES) {
+        if (first % BLOCK == 0)
             SZG_TRY(szgi_context_check_cancel(context));
-        SZG_TRY(prove_lag(context, work, lag, false, all, mu));
-        if (work->problem->both)
-            SZG_TRY(prove_lag(context, work, lag, true, all, mu));
+        SZG_TRY(prove_lanes(context, work, first, count, all, mu));
     }
     return SZG_OK;
 }

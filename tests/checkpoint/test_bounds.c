@@ -7,6 +7,7 @@
 
 #include "checkpoint/bound_kernels.h"
 #include "checkpoint/bound_lags.h"
+#include "checkpoint/bound_lanes.h"
 #include "checkpoint/bound_norm.h"
 #include "linalg/linalg.h"
 #include "gguf_file.h"
@@ -142,6 +143,59 @@ START_TEST(cholesky_of_every_size) {
         free(rows);
         free(g);
     }
+}
+END_TEST
+
+/* Eight lags at once against one after another: P shrinks from where each has a factor to where
+ * none has. A lane within rounding of its limit has a chance of 1e-11. */
+static void check_lanes(int64_t n, int64_t pairs, int *mixed) {
+    enum { LANES = SZGI_LAG_LANES };
+    double *h = draw_rows(n, n + 8, 1300 + (uint32_t)n, 1),
+           *k = draw_rows(n, n + 8, 1400 + (uint32_t)n, 1),
+           *p = calloc((size_t)(2 * n * n), sizeof *p), *q = p + n * n,
+           *t = calloc((size_t)(n * n + 2 * n), sizeof *t), *c = t + n * n, *s = c + n, *room;
+    ck_szg_ok(szgi_memory_alloc(test_context(), szgi_lanes_room(n) + 2 * LANES * n, &room));
+    double *cosines = room + szgi_lanes_room(n), *sines = cosines + LANES * pairs;
+    ck_szg_ok(szgi_gemm(test_context(), 'n', 't', n, n, n + 8, 1, k, n + 8, k, n + 8, 0, q, n));
+    for (int64_t i = 0; i < LANES * pairs; i++) {
+        cosines[i] = cos(7.0 * (double)(i * i));
+        sines[i] = sin(7.0 * (double)(i * i));
+    }
+    unsigned wanted = 1;
+    for (double factor = 1e3; wanted; factor *= 0.97) {
+        ck_szg_ok(
+            szgi_gemm(test_context(), 'n', 't', n, n, n + 8, factor, h, n + 8, h, n + 8, 0, p, n));
+        wanted = 0;
+        for (unsigned lane = 0; lane < LANES; lane++) {
+            for (int64_t i = 0; i < pairs; i++) {
+                c[i] = cosines[i * LANES + lane];
+                s[i] = sines[i * LANES + lane];
+            }
+            szgi_rotated_rest(n, pairs, c, s, p, q, t);
+            wanted |= szgi_cholesky_upper(n, t) ? 1U << lane : 0;
+        }
+        *mixed += wanted && wanted != ~(~0U << LANES);
+        unsigned got = szgi_lanes_factored(n, pairs, cosines, sines, p, q, room);
+        ck_assert_msg(got == wanted, "n = %lld, %lld pairs: lanes %x, one by one %x", (long long)n,
+                      (long long)pairs, got, wanted);
+    }
+    p[0] = NAN;
+    ck_assert_uint_eq(szgi_lanes_factored(n, pairs, cosines, sines, p, q, room), 0);
+    szgi_memory_free(room);
+    free(t);
+    free(p);
+    free(k);
+    free(h);
+}
+
+START_TEST(lanes_against_one_by_one) {
+    int mixed = 0;
+    for (int64_t n = 1; n <= 24; n++)
+        for (int64_t pairs = 0; pairs <= n / 2; pairs += n < 6 ? 1 : n / 2 - pairs > 3 ? 3 : 1)
+            check_lanes(n, pairs, &mixed);
+    check_lanes(64, 32, &mixed);
+    check_lanes(67, 32, &mixed);
+    ck_assert_int_gt(mixed, 100); /* the lanes were told apart */
 }
 END_TEST
 
@@ -1048,6 +1102,7 @@ TEST_FILE("bounds") {
     test_add(suite, "norms_are_above_and_close", norms_are_above_and_close);
     test_add(suite, "an_eigenvalue_above_is_proved", an_eigenvalue_above_is_proved);
     test_add(suite, "cholesky_of_every_size", cholesky_of_every_size);
+    test_add(suite, "lanes_against_one_by_one", lanes_against_one_by_one);
     test_add(suite, "lags_against_the_svd", lags_against_the_svd);
     test_add(suite, "the_last_lag_counts", the_last_lag_counts);
     test_add(suite, "closed_forms_and_refusals", closed_forms_and_refusals);
