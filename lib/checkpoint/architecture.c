@@ -151,6 +151,13 @@ static szg_status check_absent(szg_context *context, const szg_checkpoint *check
                           index, SHOWN(layer->absent), layer->q.weight->name, path);
 }
 
+/* An encoder may be wider than its decoder (T5Gemma 9B-2B). */
+static bool reads_other_width(const szg_checkpoint *checkpoint, const szgi_tensor *key) {
+    return checkpoint->family->stack && strcmp(checkpoint->family->stack, "cross") == 0 && key &&
+           key->dims == 2 && key->shape[0] == checkpoint->key_rows &&
+           key->shape[1] != checkpoint->model_size;
+}
+
 static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, int64_t index) {
     layer_weights *layer = &checkpoint->layer[index];
     int64_t d = checkpoint->model_size, own = weights_of(checkpoint, index);
@@ -175,6 +182,12 @@ static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, 
         SZG_TRY(szgi_weight_check_heads(context, checkpoint, index, checkpoint->key,
                                         layer->k.weight, checkpoint->latent.key_rank,
                                         checkpoint->latent.nope, &layer->problem));
+    else if (reads_other_width(checkpoint, layer->k.weight))
+        SZG_TRY(szgi_text_append(context, &layer->problem,
+                                 "keys read the encoder's output, which is %" PRId64
+                                 " wide (tensor %s), and queries the decoder's, which is %" PRId64
+                                 ": not covered",
+                                 layer->k.weight->shape[1], layer->k.weight->name, d));
     else if (checkpoint->key)
         SZG_TRY(check_weight(context, checkpoint, index, checkpoint->key, layer->k.weight,
                              checkpoint->key_rows, key_columns));

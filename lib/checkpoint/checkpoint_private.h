@@ -121,6 +121,7 @@ typedef enum input_rule {
     INPUT_RMS_BARE,              /* without gains (NanoChat) */
     INPUT_RMS_T5,                /* layer.0.layer_norm */
     INPUT_RMS_T5_CROSS,          /* layer.1.layer_norm; keys: the encoder's last norm */
+    INPUT_RMS_GEMMA_CROSS,       /* pre_cross_attn_layernorm with gains 1 + w; keys likewise */
     INPUT_LAYER,                 /* input_layernorm of the layer */
     INPUT_LAYER_PLUS_ONE,        /* the same with gains 1 + w (Nemotron) */
     INPUT_LAYER_BARE,            /* without gains (OLMo) */
@@ -165,12 +166,14 @@ typedef struct size_keys {
 /* One model_type, or one stack of it. */
 typedef struct model_family {
     const char *model_type;
-    const char *stack; /* of a model with several: "encoder"; NULL: the only one */
-    const char *only;  /* layers of this type are the stack's; NULL: all */
-    size_keys keys;    /* besides num_hidden_layers, num_attention_heads, hidden_size */
-    const char *stem;  /* what precedes the layer's index in a tensor's name */
-    const char *query; /* what follows "INDEX." for the query tensor, or the fused one */
-    const char *key;   /* NULL where fused */
+    const char *stack;  /* of a model with several: "encoder"; NULL: the only one */
+    const char *object; /* where the configuration has the stack's numbers, keys with points
+                         * between; NULL: with model_type */
+    const char *only;   /* layers of this type are the stack's; NULL: all */
+    size_keys keys;     /* besides num_hidden_layers, num_attention_heads, hidden_size */
+    const char *stem;   /* what precedes the layer's index in a tensor's name */
+    const char *query;  /* what follows "INDEX." for the query tensor, or the fused one */
+    const char *key;    /* NULL where fused */
     const char
         *query_bias; /* of queries alone, in the order of heads; NULL: those of the weights */
     weight_layout layout;
@@ -220,6 +223,7 @@ typedef struct model_family {
     bool added_by_head;         /* it is a table [buckets, heads] */
     const char *added_in_layer; /* what follows "INDEX." where each layer has one; NULL: the first's
                                    is that of all */
+    const char *left_out;       /* what else acts on the logits; NULL: nothing */
     const char *other_tokens;   /* why layer 0 does not read embeddings of words; NULL: it does */
 } model_family;
 
@@ -362,6 +366,9 @@ bool szgi_config_flag_or(const szg_checkpoint *checkpoint, const char *key, bool
 /* A required positive finite real. */
 SZG_CHECK_RESULT szg_status szgi_config_positive(szg_context *context, szgi_json_value value,
                                                  double *out);
+
+/* What the keys of `path`, with points between, lead to. */
+szgi_json_value szgi_config_at(szgi_json_value object, const char *path);
 
 /* A required value is missing: SZG_EDATA that names the key and the remedy. */
 SZG_CHECK_RESULT szg_status szgi_config_require(szg_context *context, szgi_json_value value);

@@ -163,6 +163,21 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
                  .input = INPUT_RMS_T5_CROSS)
 #define T5(type, ...) T5_ENCODER(type, "SelfAttention", __VA_ARGS__), T5_DECODER(type, __VA_ARGS__)
 
+/* The configuration has an object for each stack. */
+#define T5GEMMA_STACK(type, name, place, side, attention, norm_rule, ...)                          \
+    {                                                                                              \
+        .model_type = type, .stack = name, .object = place, .stem = side ".layers.",               \
+        .query = attention ".q_proj.weight", .key = attention ".k_proj.weight",                    \
+        .scale = SCALE_SCALAR, .input = norm_rule, __VA_ARGS__                                     \
+    }
+#define T5GEMMA(type, name, place, side, ...)                                                      \
+    T5GEMMA_STACK(type, name, place, side, "self_attn", INPUT_RMS_PLUS_ONE,                        \
+                  .input_name = "pre_self_attn_layernorm", .positions = POSITION_ROTARY,           \
+                  .pairing = SZGI_PAIRING_HALF, __VA_ARGS__)
+#define T5GEMMA2(name, place, side, ...)                                                           \
+    T5GEMMA("t5gemma2", name, place, side, .bases = BASE_GEMMA, .norm = NORM_HEAD,                 \
+            .gain_plus_one = true, __VA_ARGS__)
+
 #define LAYERNORMS                                                                                 \
     .query_norm = "self_attn.q_layernorm.weight", .key_norm = "self_attn.k_layernorm.weight"
 
@@ -775,6 +790,14 @@ static const model_family families[] = {
     T5_ENCODER("longt5", "TransientGlobalSelfAttention", .added_in_layer = NULL),
     T5_DECODER("longt5", .added_in_layer = NULL),
     T5("switch_transformers", .added_in_layer = NULL),
+    T5GEMMA("t5gemma", "encoder", "encoder", "encoder", .caps = true),
+    T5GEMMA("t5gemma", "decoder", "decoder", "decoder", .caps = true),
+    T5GEMMA_STACK("t5gemma", "cross", "decoder", "decoder", "cross_attn", INPUT_RMS_GEMMA_CROSS,
+                  .grouped = true, .caps = true),
+    T5GEMMA2("encoder", "encoder.text_config", "encoder.text_model"),
+    T5GEMMA2("decoder", "decoder", "decoder",
+             .left_out = "keys of the encoder's output, by the same weights but not rotated, share "
+                         "the softmax: left out"),
     T5("t5", .added_in_layer = NULL),
     T5("mt5", .added_in_layer = NULL),
     T5("umt5", .added_in_layer = "layer.0.SelfAttention.relative_attention_bias.weight"),
@@ -828,8 +851,6 @@ const char *szgi_family_refusal(const char *model_type) {
         {"mra", "the softmax is approximated by blocks"},
         {"nystromformer", "the softmax is approximated by landmarks (Nystrom)"},
         {"reformer", "keys are the queries at unit length, and hashing chooses them"},
-        {"t5gemma", "its configuration has an object for each stack (encoder, decoder)"},
-        {"t5gemma2", "keys of both sequences share one softmax in the decoder"},
         {"yoso", "hashing takes the place of the softmax"},
         {"zamba", "queries and keys read two streams side by side"},
         {"zamba2", "queries and keys read two streams side by side"},

@@ -40,6 +40,8 @@ static const input_norm norms[] = {
     [INPUT_RMS_SECOND] = RMS_NORM("input_layernorm.1"),
     [INPUT_RMS_T5] = RMS_NORM("layer.0.layer_norm"),
     [INPUT_RMS_T5_CROSS] = RMS_NORM("layer.1.layer_norm", .keys = "encoder.final_layer_norm"),
+    [INPUT_RMS_GEMMA_CROSS] =
+        RMS_NORM("pre_cross_attn_layernorm", .plus_one = true, .keys = "encoder.norm"),
     [INPUT_LAYER] = LAYER_NORM("input_layernorm"),
     [INPUT_LAYER_PLUS_ONE] = LAYER_NORM("input_layernorm", .plus_one = true),
     [INPUT_LAYER_BARE] = LAYER_NORM(NULL, .bare = true),

@@ -10,13 +10,18 @@
 /* The first tensor of the attention stack that ends with one of the names (NULL at the end). */
 static const szgi_tensor *stack_tensor(const szg_checkpoint *checkpoint,
                                        const char *const *endings) {
+    const model_family *family = checkpoint->family;
     int64_t count = szgi_safetensors_count(checkpoint->tensors);
     size_t prefix = strlen(checkpoint->prefix);
     for (int64_t i = 0; i < count; i++) {
         const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
         if (strncmp(tensor->name, checkpoint->prefix, prefix) != 0 ||
             strstr(tensor->name, ".indexer.") || /* which chooses keys, and has its own queries */
-            strstr(tensor->name, ".cross_attn."))
+            (strstr(tensor->name, ".cross_attn.") && !family->object))
+            continue;
+        /* Stacks with numbers of their own differ in what they have. */
+        if (family->object &&
+            strncmp(tensor->name + prefix, family->stem, strlen(family->stem)) != 0)
             continue;
         for (const char *const *ending = endings; *ending; ending++)
             if (szgi_text_ends(tensor->name, *ending))
@@ -347,7 +352,7 @@ static szg_status resolve_global(szg_context *context, szg_checkpoint *checkpoin
 
 static szg_status resolve_rest(szg_context *context, szg_checkpoint *checkpoint) {
     SZG_TRY(resolve_global(context, checkpoint));
-    if (has_cross_attention(checkpoint))
+    if (!checkpoint->family->stack && has_cross_attention(checkpoint))
         SZG_TRY(
             leave_out(context, checkpoint, "there is cross-attention too: its heads are not read"));
     if (checkpoint->family->layout == LAYOUT_LATENT)
@@ -355,6 +360,8 @@ static szg_status resolve_rest(szg_context *context, szg_checkpoint *checkpoint)
             leave_out(context, checkpoint,
                       "latents are normalised: their gains are in, and left out is the division by "
                       "each token's own norm, which the rotary part of keys does not have"));
+    if (checkpoint->family->left_out)
+        SZG_TRY(leave_out(context, checkpoint, checkpoint->family->left_out));
     if (checkpoint->family->two_coordinates)
         SZG_TRY(leave_out(
             context, checkpoint,

@@ -21,6 +21,7 @@ static const value_names names[] = {
     {"self_attn.q_proj.weight",
      "self_attn.v_proj.weight",
      {"self_attn.o_proj.weight", "self_attn.out_proj.weight", "self_attn.dense.weight"}},
+    {"cross_attn.q_proj.weight", "cross_attn.v_proj.weight", {"cross_attn.o_proj.weight"}},
     {"encoder_attn.q_proj.weight", "encoder_attn.v_proj.weight", {"encoder_attn.out_proj.weight"}},
     {"self_attn.q_b_proj.weight", NULL, {"self_attn.o_proj.weight"}},
     {"self_attn.0.q_proj.weight", NULL, {"self_attn.0.o_proj.weight"}},
