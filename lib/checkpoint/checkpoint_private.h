@@ -223,8 +223,9 @@ typedef struct model_family {
     bool added_by_head;         /* it is a table [buckets, heads] */
     const char *added_in_layer; /* what follows "INDEX." where each layer has one; NULL: the first's
                                    is that of all */
-    const char *left_out;       /* what else acts on the logits; NULL: nothing */
-    const char *other_tokens;   /* why layer 0 does not read embeddings of words; NULL: it does */
+    const char *softmax,
+        *left_out;            /* what is not the softmax over all keys, and the sentence; NULL */
+    const char *other_tokens; /* why layer 0 does not read embeddings of words; NULL: it does */
 } model_family;
 
 /* NULL where szego does not know the model_type. Of a model with several stacks: number `stack`. */
@@ -327,7 +328,7 @@ struct szg_checkpoint {
     char *position_note;               /* NULL, or why there is no position-position term */
     int64_t position_first, position_rows;
     int64_t position_steps; /* sinusoids in halves: 10000 is reached after so many; 0: in turn */
-    bool alibi, biased, normed;
+    bool alibi, biased, normed, indexed; /* indexed: weights choose the keys that queries see */
     double alibi_most;              /* the slope of the last head is 2^-this; 0: two codes differ */
     int64_t lag_distance;           /* lags from here on share the last row of a table by the lag */
     const szgi_tensor *norm_tensor; /* the first gain of a norm of queries or keys; NULL: none */

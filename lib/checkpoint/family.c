@@ -668,7 +668,10 @@ static const model_family families[] = {
     LLAMA("glm_image_text", .partial = PARTIAL_OPTIONAL),
     LLAMA("minimax", .mixed = true),
     LLAMA("afmoe", .norm = NORM_HEAD, .skips = SKIP_FULL),
-    LLAMA("diffllama"),
+    LLAMA("diffllama", .softmax = "a difference of two heads' softmaxes",
+          .left_out =
+              "the softmax of head h + H/2, times a trained number, is subtracted from that "
+              "of head h: left out"),
     LLAMA("bamba", .others = mamba, .partial = PARTIAL_OPTIONAL),
     BARE("jamba", "self_attn", .others = mamba),
     BARE("nemotron_h", "mixer", .keys = {.layers = "layers_block_type"}, .others = mixers,
@@ -795,7 +798,7 @@ static const model_family families[] = {
     T5GEMMA_STACK("t5gemma", "cross", "decoder", "decoder", "cross_attn", INPUT_RMS_GEMMA_CROSS,
                   .grouped = true, .caps = true),
     T5GEMMA2("encoder", "encoder.text_config", "encoder.text_model"),
-    T5GEMMA2("decoder", "decoder", "decoder",
+    T5GEMMA2("decoder", "decoder", "decoder", .softmax = "over keys of both sequences",
              .left_out = "keys of the encoder's output, by the same weights but not rotated, share "
                          "the softmax: left out"),
     T5("t5", .added_in_layer = NULL),

@@ -399,6 +399,10 @@ static void put_terms(property_writer *writer) {
     if (checkpoint->sinks)
         put(writer, "sinks", BY(.key = checkpoint->sinks->name, .left_out = true), "%" PRId64,
             checkpoint->sinks->count);
+    if (checkpoint->indexed)
+        put(writer, "indexer", BY(.left_out = true), "chooses the keys");
+    if (checkpoint->family->softmax)
+        put(writer, "softmax", BY(.left_out = true), "%s", checkpoint->family->softmax);
     if (checkpoint->alibi)
         put(writer, "alibi",
             BY(.key = checkpoint->family->alibi == ALIBI_ALWAYS ? NULL : "alibi", .left_out = true),

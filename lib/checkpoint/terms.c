@@ -305,17 +305,22 @@ static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoi
                              : SZG_OK;
 }
 
-/* A decoder of one stack may have heads that read another model (BERT, GPT-2). */
-static bool has_cross_attention(const szg_checkpoint *checkpoint) {
+/* Is there a tensor of the stack with one of these parts in its name? */
+static bool has_part(const szg_checkpoint *checkpoint, const char *first, const char *second) {
     int64_t count = szgi_safetensors_count(checkpoint->tensors);
     size_t prefix = strlen(checkpoint->prefix);
     for (int64_t i = 0; i < count; i++) {
         const char *name = szgi_safetensors_tensor(checkpoint->tensors, i)->name;
         if (strncmp(name, checkpoint->prefix, prefix) == 0 &&
-            (strstr(name, ".crossattention.") || strstr(name, ".cross_attn.")))
+            (strstr(name, first) || strstr(name, second)))
             return true;
     }
     return false;
+}
+
+/* A decoder of one stack may have heads that read another model (BERT, GPT-2). */
+static bool has_cross_attention(const szg_checkpoint *checkpoint) {
+    return has_part(checkpoint, ".crossattention.", ".cross_attn.");
 }
 
 /* M-RoPE: each section of the pairs rotates by a position of its own. */
@@ -360,6 +365,10 @@ static szg_status resolve_rest(szg_context *context, szg_checkpoint *checkpoint)
             leave_out(context, checkpoint,
                       "latents are normalised: their gains are in, and left out is the division by "
                       "each token's own norm, which the rotary part of keys does not have"));
+    checkpoint->indexed = has_part(checkpoint, ".self_attn.indexer.", ".indexer.attn_");
+    if (checkpoint->indexed)
+        SZG_TRY(leave_out(context, checkpoint,
+                          "an indexer chooses which keys each query sees: left out"));
     if (checkpoint->family->left_out)
         SZG_TRY(leave_out(context, checkpoint, checkpoint->family->left_out));
     if (checkpoint->family->two_coordinates)

@@ -39,7 +39,9 @@ static const struct {
     {"dinov2", "bias "},
     {"dinov3_vit", "bias patch_rotation "},
     {"exaone_moe", "query_key_norm "},
-    {"deepseek_v32", "latent_norm "},
+    {"deepseek_v32", "latent_norm indexer "},
+    {"diffllama", "softmax "},
+    {"t5gemma", "soft_cap "},
     {"mistral4", "latent_norm temperature "},
 };
 
