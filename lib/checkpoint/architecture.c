@@ -121,12 +121,6 @@ static szg_status place_latent(szg_context *context, szg_checkpoint *checkpoint,
                       &layer->k.gain);
 }
 
-/* The layer whose weights these are: its own, or the group's that it belongs to. */
-static int64_t weights_of(const szg_checkpoint *checkpoint, int64_t layer) {
-    return checkpoint->family->shares_layers ? layer * checkpoint->groups / checkpoint->layers
-                                             : layer;
-}
-
 /* A layer without attention has no queries: or its type is wrong. */
 static szg_status check_absent(szg_context *context, const szg_checkpoint *checkpoint,
                                int64_t index) {
@@ -160,7 +154,7 @@ static bool reads_other_width(const szg_checkpoint *checkpoint, const szgi_tenso
 
 static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, int64_t index) {
     layer_weights *layer = &checkpoint->layer[index];
-    int64_t d = checkpoint->model_size, own = weights_of(checkpoint, index);
+    int64_t d = checkpoint->model_size, own = layer->owner;
     int64_t query_columns = checkpoint->latent.query_rank ? checkpoint->latent.query_rank : d;
     int64_t key_columns = checkpoint->latent.key_rank ? checkpoint->latent.key_rank : d;
     int64_t keys = checkpoint->family->shares_keys ? layer->key_layer : own;
@@ -458,6 +452,9 @@ static szg_status resolve_scale(szg_context *context, szg_checkpoint *checkpoint
     case SCALE_ONE:
         *scale = 1;
         return SZG_OK;
+    case SCALE_HALF:
+        *scale = sqrt(2 / (double)checkpoint->head_size);
+        return SZG_OK;
     case SCALE_FACTOR:
         return scale_from(context, checkpoint, "attention_multiplier", scale);
     case SCALE_SCALAR_OR_HEAD:
@@ -606,6 +603,27 @@ static szg_status resolve_groups(szg_context *context, szg_checkpoint *checkpoin
                           inner);
 }
 
+/* Zamba's blocks: layers with attention take the weights of the first ones in turn. Files where
+ * they are not tied have each layer's. */
+static szg_status share_blocks(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char *const keys[] = {"num_mem_blocks", NULL};
+    int64_t blocks = 1, count = 0, *owner;
+    if (szgi_json_has(checkpoint->settings, keys[0]))
+        SZG_TRY(szgi_config_integer(context, checkpoint->settings, keys, 1, &blocks));
+    SZG_TRY(szgi_memory_alloc(context, checkpoint->layers, &owner));
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        layer_weights *layer = &checkpoint->layer[i];
+        if (layer->absent)
+            continue;
+        owner[count] = i;
+        if (!checkpoint->tensors || !szgi_layer_tensor(checkpoint, i, checkpoint->query))
+            layer->owner = owner[count % blocks];
+        count++;
+    }
+    szgi_memory_free(owner);
+    return SZG_OK;
+}
+
 /* What each layer is, and whose keys it uses. */
 static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint) {
     static const char *const shared_keys[] = {"num_kv_shared_layers", NULL};
@@ -625,6 +643,8 @@ static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint
         SZG_TRY(mark_listed(context, checkpoint, "full_attn_idxs"));
     for (int64_t i = 0; i < checkpoint->layers; i++) {
         checkpoint->layer[i].key_layer = i;
+        checkpoint->layer[i].owner =
+            family->shares_layers ? i * checkpoint->groups / checkpoint->layers : i;
         if (family->only)
             SZG_TRY(other_kind(context, checkpoint, i, &checkpoint->layer[i].absent));
         if (family->others)
@@ -632,6 +652,8 @@ static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint
         if (family->mixed && !listed)
             SZG_TRY(absent_kind(context, checkpoint, i, &checkpoint->layer[i].absent));
     }
+    if (family->shares_blocks)
+        SZG_TRY(share_blocks(context, checkpoint));
     return share_keys(context, checkpoint, checkpoint->layers - shared);
 }
 
@@ -696,6 +718,8 @@ static szg_status resolve_sizes(szg_context *context, szg_checkpoint *checkpoint
         const char *const name[] = {value.key, NULL};
         SZG_TRY(szgi_config_integer(context, checkpoint->settings, name, 1, sizes[i].size));
     }
+    if (checkpoint->family->two_streams)
+        checkpoint->model_size *= 2;
     return SZG_OK;
 }
 

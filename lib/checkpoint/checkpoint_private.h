@@ -52,6 +52,7 @@ typedef enum scale_rule {
     SCALE_FACTOR,         /* attention_multiplier, which must be there (Granite) */
     SCALE_DEBERTA,        /* 1/sqrt(e (1 + the number of c2p and p2c in pos_att_type)) */
     SCALE_MPT,            /* attn_config.softmax_scale, or 1/sqrt(e) */
+    SCALE_HALF,           /* 1/sqrt(e/2) (Zamba) */
     SCALE_KEYS,           /* 1/sqrt(e) times key_multiplier (Falcon H1) */
     SCALE_YARN, /* 1/sqrt(e) times the square of YaRN's factor of mscale_all_dim (DeepSeek) */
 } scale_rule;
@@ -74,8 +75,9 @@ typedef enum skip_rule {
                        * 1 (Cohere 2 with experts) */
     SKIP_ALL,         /* all, unless position_embedding_type is rope (Granite's hybrids) */
     SKIP_BARE,        /* all, if there is no rope_theta (OLMo's hybrids) */
-    SKIP_TABLE, /* all, unless position_embedding_type is rotary: then a table is added (ESM) */
-    SKIP_ALIBI, /* all, if `alibi` is true (Falcon) */
+    SKIP_TABLE,  /* all, unless position_embedding_type is rotary: then a table is added (ESM) */
+    SKIP_MEMORY, /* all, unless use_mem_rope is true (Zamba 2) */
+    SKIP_ALIBI,  /* all, if `alibi` is true (Falcon) */
 } skip_rule;
 
 /* The bases of layers that rotate with two. */
@@ -208,6 +210,9 @@ typedef struct model_family {
     bool caps, clips; /* logits by attn_logit_softcapping; queries and keys by clip_qkv; others
                          ignore these keys */
     bool shares_layers; /* num_hidden_groups weights serve all layers (ALBERT) */
+    bool shares_blocks; /* the first num_mem_blocks layers with attention have the weights of the
+                         * others, in turn; one where there is no such key (Zamba) */
+    bool two_streams; /* queries and keys read the embeddings beside the residual stream (Zamba) */
     input_rule input;
     const char *input_name; /* what that norm is called in the layer; NULL: as the rule says */
     norm_rule norm;
@@ -260,6 +265,7 @@ typedef struct layer_weights {
     side_weights q, k;  /* the same weight twice where fused */
     const char *absent; /* NULL, or what the layer has in place of attention: "linear_attention" */
     int64_t key_layer;  /* whose keys it uses: its own index, or an earlier one's */
+    int64_t owner;      /* whose weights are its own: likewise, or that of a group (ALBERT) */
     char *problem;      /* NULL, or why this layer cannot be read */
     double scale;
     int rotation;             /* index into szg_checkpoint.rotation; -1: none */

@@ -66,6 +66,16 @@
         .key = attention ".k_proj.weight", .grouped = true, __VA_ARGS__                            \
     }
 
+/* Blocks that are used at several layers, among layers of Mamba. */
+#define ZAMBA(type, block, ...)                                                                    \
+    {                                                                                              \
+        .model_type = type, .stem = "layers.", .query = block ".self_attn.q_proj.weight",          \
+        .key = block ".self_attn.k_proj.weight", .input_name = block ".input_layernorm",           \
+        .others = mamba, .scale = SCALE_HALF, .shares_blocks = true, .two_streams = true,          \
+        .other_tokens = "queries and keys read two streams, so that the mean token is not known",  \
+        __VA_ARGS__                                                                                \
+    }
+
 #define NEIGHBOURS(type, ...)                                                                      \
     {                                                                                              \
         .model_type = type, .stem = "layers.", .query = "self_attn.q_proj.weight",                 \
@@ -676,6 +686,9 @@ static const model_family families[] = {
     BARE("jamba", "self_attn", .others = mamba),
     BARE("nemotron_h", "mixer", .keys = {.layers = "layers_block_type"}, .others = mixers,
          .input_name = "norm"),
+    ZAMBA("zamba", "shared_transf", .grouped = true),
+    ZAMBA("zamba2", "shared_transformer", .positions = POSITION_ROTARY, .skips = SKIP_MEMORY,
+          .pairing = SZGI_PAIRING_HALF),
     {.model_type = "recurrent_gemma",
      .input = INPUT_RMS_PLUS_ONE,
      .input_name = "temporal_pre_norm",
@@ -820,6 +833,9 @@ szg_status szgi_family_check(szg_context *context, const szg_checkpoint *checkpo
         {"deberta", "talking_head", "logits of all heads are mixed before the softmax"},
         {"nanochat", "attention_bias", "queries and keys have biases"},
         {"roformer", "rotary_value", "values are rotated too"},
+        {"zamba2", "use_long_context", "versions of the class make other bases of it"},
+        {"zamba2", "use_shared_attention_adapter",
+         "each use of a block adds an adapter of its own to queries, keys and values"},
     };
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         bool set = false;
@@ -855,8 +871,6 @@ const char *szgi_family_refusal(const char *model_type) {
         {"nystromformer", "the softmax is approximated by landmarks (Nystrom)"},
         {"reformer", "keys are the queries at unit length, and hashing chooses them"},
         {"yoso", "hashing takes the place of the softmax"},
-        {"zamba", "queries and keys read two streams side by side"},
-        {"zamba2", "queries and keys read two streams side by side"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (strcmp(refused[i].model_type, model_type) == 0)

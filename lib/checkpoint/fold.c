@@ -184,8 +184,8 @@ static const szgi_tensor *find_part(const szg_checkpoint *checkpoint, int64_t la
                                     const char *ending) {
     const input_norm *norm = norm_of(checkpoint);
     int64_t at = norm->after ? layer - 1 : layer;
-    if (checkpoint->groups)
-        at = at < 0 ? at : at * checkpoint->groups / checkpoint->layers;
+    if (at >= 0)
+        at = checkpoint->layer[at].owner;
     if (layer == 1 && norm->second && stack_tensor(checkpoint, norm->second, ending))
         return stack_tensor(checkpoint, norm->second, ending);
     const char *name = checkpoint->family->input_name ? checkpoint->family->input_name : norm->name;

@@ -91,7 +91,7 @@ static szg_status resolve_biases(szg_context *context, szg_checkpoint *checkpoin
         return SZG_OK;
     for (int64_t i = 0; i < checkpoint->layers; i++) {
         layer_weights *layer = &checkpoint->layer[i];
-        int64_t own = checkpoint->groups ? i * checkpoint->groups / checkpoint->layers : i;
+        int64_t own = layer->owner;
         int64_t keys = checkpoint->family->shares_keys ? layer->key_layer : own;
         place_bias(checkpoint, own, query, checkpoint->query_rows, layer, &layer->q);
         if (checkpoint->key)
@@ -369,6 +369,11 @@ static szg_status resolve_rest(szg_context *context, szg_checkpoint *checkpoint)
     if (checkpoint->indexed)
         SZG_TRY(leave_out(context, checkpoint,
                           "an indexer chooses which keys each query sees: left out"));
+    if (checkpoint->family->two_streams)
+        SZG_TRY(szgi_text_append(context, &checkpoint->note,
+                                 "queries and keys read two streams side by side, %" PRId64
+                                 " wide each: first the residual one, then the embeddings",
+                                 checkpoint->model_size / 2));
     if (checkpoint->family->left_out)
         SZG_TRY(leave_out(context, checkpoint, checkpoint->family->left_out));
     if (checkpoint->family->two_coordinates)

@@ -133,6 +133,7 @@ const char *acts_on_values(const char *model_type) {
     static const struct {
         const char *model_type, *tensor;
     } refused[] = {{"xlnet", "rel_attn.v"}, /* its axes are others */
+                   {"zamba", "o_proj"},           {"zamba2", "o_proj"},
                    {"afmoe", "gate_proj.weight"}, {"bitnet", "attn_sub_norm.weight"},
                    {"diffllama", "lambda_q1"},    {"mimo_v2_flash", "attention_value_scale"},
                    {"step3p5", "g_proj.weight"},  {"laguna", "g_proj.weight"}};
