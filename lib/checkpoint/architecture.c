@@ -121,12 +121,6 @@ static szg_status place_latent(szg_context *context, szg_checkpoint *checkpoint,
                       &layer->k.gain);
 }
 
-/* The layer whose weights these are: its own, or the group's that it belongs to. */
-static int64_t weights_of(const szg_checkpoint *checkpoint, int64_t layer) {
-    return checkpoint->family->shares_layers ? layer * checkpoint->groups / checkpoint->layers
-                                             : layer;
-}
-
 /* A layer without attention has no queries: or its type is wrong. */
 static szg_status check_absent(szg_context *context, const szg_checkpoint *checkpoint,
                                int64_t index) {
@@ -151,9 +145,16 @@ static szg_status check_absent(szg_context *context, const szg_checkpoint *check
                           index, SHOWN(layer->absent), layer->q.weight->name, path);
 }
 
+/* An encoder may be wider than its decoder (T5Gemma 9B-2B). */
+static bool reads_other_width(const szg_checkpoint *checkpoint, const szgi_tensor *key) {
+    return checkpoint->family->stack && strcmp(checkpoint->family->stack, "cross") == 0 && key &&
+           key->dims == 2 && key->shape[0] == checkpoint->key_rows &&
+           key->shape[1] != checkpoint->model_size;
+}
+
 static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, int64_t index) {
     layer_weights *layer = &checkpoint->layer[index];
-    int64_t d = checkpoint->model_size, own = weights_of(checkpoint, index);
+    int64_t d = checkpoint->model_size, own = layer->owner;
     int64_t query_columns = checkpoint->latent.query_rank ? checkpoint->latent.query_rank : d;
     int64_t key_columns = checkpoint->latent.key_rank ? checkpoint->latent.key_rank : d;
     int64_t keys = checkpoint->family->shares_keys ? layer->key_layer : own;
@@ -175,6 +176,12 @@ static szg_status place_layer(szg_context *context, szg_checkpoint *checkpoint, 
         SZG_TRY(szgi_weight_check_heads(context, checkpoint, index, checkpoint->key,
                                         layer->k.weight, checkpoint->latent.key_rank,
                                         checkpoint->latent.nope, &layer->problem));
+    else if (reads_other_width(checkpoint, layer->k.weight))
+        SZG_TRY(szgi_text_append(context, &layer->problem,
+                                 "keys read the encoder's output, which is %" PRId64
+                                 " wide (tensor %s), and queries the decoder's, which is %" PRId64
+                                 ": not covered",
+                                 layer->k.weight->shape[1], layer->k.weight->name, d));
     else if (checkpoint->key)
         SZG_TRY(check_weight(context, checkpoint, index, checkpoint->key, layer->k.weight,
                              checkpoint->key_rows, key_columns));
@@ -445,6 +452,9 @@ static szg_status resolve_scale(szg_context *context, szg_checkpoint *checkpoint
     case SCALE_ONE:
         *scale = 1;
         return SZG_OK;
+    case SCALE_HALF:
+        *scale = sqrt(2 / (double)checkpoint->head_size);
+        return SZG_OK;
     case SCALE_FACTOR:
         return scale_from(context, checkpoint, "attention_multiplier", scale);
     case SCALE_SCALAR_OR_HEAD:
@@ -593,6 +603,27 @@ static szg_status resolve_groups(szg_context *context, szg_checkpoint *checkpoin
                           inner);
 }
 
+/* Zamba's blocks: layers with attention take the weights of the first ones in turn. Files where
+ * they are not tied have each layer's. */
+static szg_status share_blocks(szg_context *context, szg_checkpoint *checkpoint) {
+    static const char *const keys[] = {"num_mem_blocks", NULL};
+    int64_t blocks = 1, count = 0, *owner;
+    if (szgi_json_has(checkpoint->settings, keys[0]))
+        SZG_TRY(szgi_config_integer(context, checkpoint->settings, keys, 1, &blocks));
+    SZG_TRY(szgi_memory_alloc(context, checkpoint->layers, &owner));
+    for (int64_t i = 0; i < checkpoint->layers; i++) {
+        layer_weights *layer = &checkpoint->layer[i];
+        if (layer->absent)
+            continue;
+        owner[count] = i;
+        if (!checkpoint->tensors || !szgi_layer_tensor(checkpoint, i, checkpoint->query))
+            layer->owner = owner[count % blocks];
+        count++;
+    }
+    szgi_memory_free(owner);
+    return SZG_OK;
+}
+
 /* What each layer is, and whose keys it uses. */
 static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint) {
     static const char *const shared_keys[] = {"num_kv_shared_layers", NULL};
@@ -612,6 +643,8 @@ static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint
         SZG_TRY(mark_listed(context, checkpoint, "full_attn_idxs"));
     for (int64_t i = 0; i < checkpoint->layers; i++) {
         checkpoint->layer[i].key_layer = i;
+        checkpoint->layer[i].owner =
+            family->shares_layers ? i * checkpoint->groups / checkpoint->layers : i;
         if (family->only)
             SZG_TRY(other_kind(context, checkpoint, i, &checkpoint->layer[i].absent));
         if (family->others)
@@ -619,6 +652,8 @@ static szg_status resolve_kinds(szg_context *context, szg_checkpoint *checkpoint
         if (family->mixed && !listed)
             SZG_TRY(absent_kind(context, checkpoint, i, &checkpoint->layer[i].absent));
     }
+    if (family->shares_blocks)
+        SZG_TRY(share_blocks(context, checkpoint));
     return share_keys(context, checkpoint, checkpoint->layers - shared);
 }
 
@@ -683,6 +718,8 @@ static szg_status resolve_sizes(szg_context *context, szg_checkpoint *checkpoint
         const char *const name[] = {value.key, NULL};
         SZG_TRY(szgi_config_integer(context, checkpoint->settings, name, 1, sizes[i].size));
     }
+    if (checkpoint->family->two_streams)
+        checkpoint->model_size *= 2;
     return SZG_OK;
 }
 

@@ -81,7 +81,11 @@ static szg_status find_family(szg_context *context, szg_checkpoint *checkpoint, 
     SZG_TRY(
         szgi_json_as_text(context, szgi_json_member(checkpoint->settings, "model_type"), &type));
     SZG_TRY(szgi_memory_copy_text(context, type, &checkpoint->model_type));
-    return szgi_stack_choose(context, checkpoint, stack);
+    SZG_TRY(szgi_stack_choose(context, checkpoint, stack));
+    if (!checkpoint->family || !checkpoint->family->object)
+        return SZG_OK;
+    checkpoint->settings = szgi_config_at(checkpoint->settings, checkpoint->family->object);
+    return szgi_json_as_object(context, checkpoint->settings);
 }
 
 static szg_status resolve(szg_context *context, szg_checkpoint *checkpoint) {

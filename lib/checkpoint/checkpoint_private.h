@@ -52,6 +52,7 @@ typedef enum scale_rule {
     SCALE_FACTOR,         /* attention_multiplier, which must be there (Granite) */
     SCALE_DEBERTA,        /* 1/sqrt(e (1 + the number of c2p and p2c in pos_att_type)) */
     SCALE_MPT,            /* attn_config.softmax_scale, or 1/sqrt(e) */
+    SCALE_HALF,           /* 1/sqrt(e/2) (Zamba) */
     SCALE_KEYS,           /* 1/sqrt(e) times key_multiplier (Falcon H1) */
     SCALE_YARN, /* 1/sqrt(e) times the square of YaRN's factor of mscale_all_dim (DeepSeek) */
 } scale_rule;
@@ -74,8 +75,9 @@ typedef enum skip_rule {
                        * 1 (Cohere 2 with experts) */
     SKIP_ALL,         /* all, unless position_embedding_type is rope (Granite's hybrids) */
     SKIP_BARE,        /* all, if there is no rope_theta (OLMo's hybrids) */
-    SKIP_TABLE, /* all, unless position_embedding_type is rotary: then a table is added (ESM) */
-    SKIP_ALIBI, /* all, if `alibi` is true (Falcon) */
+    SKIP_TABLE,  /* all, unless position_embedding_type is rotary: then a table is added (ESM) */
+    SKIP_MEMORY, /* all, unless use_mem_rope is true (Zamba 2) */
+    SKIP_ALIBI,  /* all, if `alibi` is true (Falcon) */
 } skip_rule;
 
 /* The bases of layers that rotate with two. */
@@ -121,6 +123,7 @@ typedef enum input_rule {
     INPUT_RMS_BARE,              /* without gains (NanoChat) */
     INPUT_RMS_T5,                /* layer.0.layer_norm */
     INPUT_RMS_T5_CROSS,          /* layer.1.layer_norm; keys: the encoder's last norm */
+    INPUT_RMS_GEMMA_CROSS,       /* pre_cross_attn_layernorm with gains 1 + w; keys likewise */
     INPUT_LAYER,                 /* input_layernorm of the layer */
     INPUT_LAYER_PLUS_ONE,        /* the same with gains 1 + w (Nemotron) */
     INPUT_LAYER_BARE,            /* without gains (OLMo) */
@@ -165,12 +168,14 @@ typedef struct size_keys {
 /* One model_type, or one stack of it. */
 typedef struct model_family {
     const char *model_type;
-    const char *stack; /* of a model with several: "encoder"; NULL: the only one */
-    const char *only;  /* layers of this type are the stack's; NULL: all */
-    size_keys keys;    /* besides num_hidden_layers, num_attention_heads, hidden_size */
-    const char *stem;  /* what precedes the layer's index in a tensor's name */
-    const char *query; /* what follows "INDEX." for the query tensor, or the fused one */
-    const char *key;   /* NULL where fused */
+    const char *stack;  /* of a model with several: "encoder"; NULL: the only one */
+    const char *object; /* where the configuration has the stack's numbers, keys with points
+                         * between; NULL: with model_type */
+    const char *only;   /* layers of this type are the stack's; NULL: all */
+    size_keys keys;     /* besides num_hidden_layers, num_attention_heads, hidden_size */
+    const char *stem;   /* what precedes the layer's index in a tensor's name */
+    const char *query;  /* what follows "INDEX." for the query tensor, or the fused one */
+    const char *key;    /* NULL where fused */
     const char
         *query_bias; /* of queries alone, in the order of heads; NULL: those of the weights */
     weight_layout layout;
@@ -205,6 +210,9 @@ typedef struct model_family {
     bool caps, clips; /* logits by attn_logit_softcapping; queries and keys by clip_qkv; others
                          ignore these keys */
     bool shares_layers; /* num_hidden_groups weights serve all layers (ALBERT) */
+    bool shares_blocks; /* the first num_mem_blocks layers with attention have the weights of the
+                         * others, in turn; one where there is no such key (Zamba) */
+    bool two_streams; /* queries and keys read the embeddings beside the residual stream (Zamba) */
     input_rule input;
     const char *input_name; /* what that norm is called in the layer; NULL: as the rule says */
     norm_rule norm;
@@ -220,7 +228,9 @@ typedef struct model_family {
     bool added_by_head;         /* it is a table [buckets, heads] */
     const char *added_in_layer; /* what follows "INDEX." where each layer has one; NULL: the first's
                                    is that of all */
-    const char *other_tokens;   /* why layer 0 does not read embeddings of words; NULL: it does */
+    const char *softmax,
+        *left_out;            /* what is not the softmax over all keys, and the sentence; NULL */
+    const char *other_tokens; /* why layer 0 does not read embeddings of words; NULL: it does */
 } model_family;
 
 /* NULL where szego does not know the model_type. Of a model with several stacks: number `stack`. */
@@ -255,6 +265,7 @@ typedef struct layer_weights {
     side_weights q, k;  /* the same weight twice where fused */
     const char *absent; /* NULL, or what the layer has in place of attention: "linear_attention" */
     int64_t key_layer;  /* whose keys it uses: its own index, or an earlier one's */
+    int64_t owner;      /* whose weights are its own: likewise, or that of a group (ALBERT) */
     char *problem;      /* NULL, or why this layer cannot be read */
     double scale;
     int rotation;             /* index into szg_checkpoint.rotation; -1: none */
@@ -323,7 +334,7 @@ struct szg_checkpoint {
     char *position_note;               /* NULL, or why there is no position-position term */
     int64_t position_first, position_rows;
     int64_t position_steps; /* sinusoids in halves: 10000 is reached after so many; 0: in turn */
-    bool alibi, biased, normed;
+    bool alibi, biased, normed, indexed; /* indexed: weights choose the keys that queries see */
     double alibi_most;              /* the slope of the last head is 2^-this; 0: two codes differ */
     int64_t lag_distance;           /* lags from here on share the last row of a table by the lag */
     const szgi_tensor *norm_tensor; /* the first gain of a norm of queries or keys; NULL: none */
@@ -362,6 +373,9 @@ bool szgi_config_flag_or(const szg_checkpoint *checkpoint, const char *key, bool
 /* A required positive finite real. */
 SZG_CHECK_RESULT szg_status szgi_config_positive(szg_context *context, szgi_json_value value,
                                                  double *out);
+
+/* What the keys of `path`, with points between, lead to. */
+szgi_json_value szgi_config_at(szgi_json_value object, const char *path);
 
 /* A required value is missing: SZG_EDATA that names the key and the remedy. */
 SZG_CHECK_RESULT szg_status szgi_config_require(szg_context *context, szgi_json_value value);

@@ -36,6 +36,16 @@ szg_status szgi_config_find(szg_context *context, szgi_json_value object,
     return SZG_OK;
 }
 
+szgi_json_value szgi_config_at(szgi_json_value object, const char *path) {
+    char key[64];
+    for (const char *rest = path; rest; rest = strchr(rest, '.')) {
+        rest += *rest == '.';
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(rest, "."), rest);
+        object = szgi_json_member(object, key);
+    }
+    return object;
+}
+
 szg_status szgi_config_require(szg_context *context, szgi_json_value value) {
     char path[256];
     if (szgi_json_kind_of(value) > SZGI_JSON_NULL)

@@ -110,11 +110,11 @@ static szg_status append(szg_context *context, szg_checkpoint *checkpoint, const
 }
 
 /* One pair KEY=VALUE: to the defaults, or to the sentence of what is missing. */
-static szg_status take(szg_context *context, szg_checkpoint *checkpoint, const char *path,
-                       char *pair, char **missing) {
+static szg_status take(szg_context *context, szg_checkpoint *checkpoint, szgi_json_value settings,
+                       const char *path, char *pair, char **missing) {
     char *value = strchr(pair, '='), *five;
     *value++ = 0;
-    if (is_said(checkpoint->settings, pair))
+    if (is_said(settings, pair))
         return SZG_OK;
     if (strcmp(value, "?") == 0)
         return szgi_text_append(context, missing, "%s%s", path, pair);
@@ -131,17 +131,6 @@ static szg_status take(szg_context *context, szg_checkpoint *checkpoint, const c
                             path, pair, value, five);
 }
 
-static szg_status take_all(szg_context *context, szg_checkpoint *checkpoint, const char *path,
-                           const char *pairs, char **missing) {
-    char *copy, *rest, *pair;
-    SZG_TRY(szgi_memory_copy_text(context, pairs, &copy));
-    szg_status status = SZG_OK;
-    for (rest = copy; status == SZG_OK && (pair = strsep(&rest, " "));)
-        status = take(context, checkpoint, path, pair, missing);
-    szgi_memory_free(copy);
-    return status;
-}
-
 static const char *pairs_of(const char *model_type) {
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (strcmp(classes[i].model_type, model_type) == 0)
@@ -149,15 +138,46 @@ static const char *pairs_of(const char *model_type) {
     return NULL;
 }
 
-szg_status szgi_defaults_take(szg_context *context, szg_checkpoint *checkpoint) {
-    char path[256], *missing = NULL;
+/* The defaults of the class that the object's model_type names, if it is known. */
+static szg_status take_all(szg_context *context, szg_checkpoint *checkpoint,
+                           szgi_json_value settings, char **missing) {
+    char path[256], *copy, *rest, *pair;
     const char *type;
-    szgi_json_value name = szgi_json_member(checkpoint->settings, "model_type");
+    szgi_json_value name = szgi_json_member(settings, "model_type");
     if (szgi_json_as_text(NULL, name, &type) != SZG_OK || !pairs_of(type))
         return SZG_OK;
     szgi_json_path(name, path, sizeof path - 1); /* "text_config.model_type" */
     path[strlen(path) - strlen("model_type")] = 0;
-    szg_status status = take_all(context, checkpoint, path, pairs_of(type), &missing);
+    SZG_TRY(szgi_memory_copy_text(context, pairs_of(type), &copy));
+    szg_status status = SZG_OK;
+    for (rest = copy; status == SZG_OK && (pair = strsep(&rest, " "));)
+        status = take(context, checkpoint, settings, path, pair, missing);
+    szgi_memory_free(copy);
+    return status;
+}
+
+/* The same of the objects that the stacks of a model have. Stacks with one object follow each other
+ * in the table of families. */
+static szg_status take_objects(szg_context *context, szg_checkpoint *checkpoint, char **missing) {
+    const char *type, *last = "";
+    const model_family *family;
+    szgi_json_value name = szgi_json_member(checkpoint->settings, "model_type");
+    if (szgi_json_as_text(NULL, name, &type) != SZG_OK)
+        return SZG_OK;
+    for (int64_t i = 0; (family = szgi_family_find(type, i)); i++) {
+        if (!family->object || strcmp(family->object, last) == 0)
+            continue;
+        last = family->object;
+        SZG_TRY(take_all(context, checkpoint, szgi_config_at(checkpoint->settings, last), missing));
+    }
+    return SZG_OK;
+}
+
+szg_status szgi_defaults_take(szg_context *context, szg_checkpoint *checkpoint) {
+    char *missing = NULL;
+    szg_status status = take_all(context, checkpoint, checkpoint->settings, &missing);
+    if (status == SZG_OK)
+        status = take_objects(context, checkpoint, &missing);
     if (status == SZG_OK && missing)
         status = szgi_json_fail(context, checkpoint->settings,
                                 "these keys are missing, and the class has no default for them: "

@@ -66,6 +66,16 @@
         .key = attention ".k_proj.weight", .grouped = true, __VA_ARGS__                            \
     }
 
+/* Blocks that are used at several layers, among layers of Mamba. */
+#define ZAMBA(type, block, ...)                                                                    \
+    {                                                                                              \
+        .model_type = type, .stem = "layers.", .query = block ".self_attn.q_proj.weight",          \
+        .key = block ".self_attn.k_proj.weight", .input_name = block ".input_layernorm",           \
+        .others = mamba, .scale = SCALE_HALF, .shares_blocks = true, .two_streams = true,          \
+        .other_tokens = "queries and keys read two streams, so that the mean token is not known",  \
+        __VA_ARGS__                                                                                \
+    }
+
 #define NEIGHBOURS(type, ...)                                                                      \
     {                                                                                              \
         .model_type = type, .stem = "layers.", .query = "self_attn.q_proj.weight",                 \
@@ -162,6 +172,21 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
         T5_STACK(type, "cross", "decoder", "layer.1.EncDecAttention", "num_decoder_layers",        \
                  .input = INPUT_RMS_T5_CROSS)
 #define T5(type, ...) T5_ENCODER(type, "SelfAttention", __VA_ARGS__), T5_DECODER(type, __VA_ARGS__)
+
+/* The configuration has an object for each stack. */
+#define T5GEMMA_STACK(type, name, place, side, attention, norm_rule, ...)                          \
+    {                                                                                              \
+        .model_type = type, .stack = name, .object = place, .stem = side ".layers.",               \
+        .query = attention ".q_proj.weight", .key = attention ".k_proj.weight",                    \
+        .scale = SCALE_SCALAR, .input = norm_rule, __VA_ARGS__                                     \
+    }
+#define T5GEMMA(type, name, place, side, ...)                                                      \
+    T5GEMMA_STACK(type, name, place, side, "self_attn", INPUT_RMS_PLUS_ONE,                        \
+                  .input_name = "pre_self_attn_layernorm", .positions = POSITION_ROTARY,           \
+                  .pairing = SZGI_PAIRING_HALF, __VA_ARGS__)
+#define T5GEMMA2(name, place, side, ...)                                                           \
+    T5GEMMA("t5gemma2", name, place, side, .bases = BASE_GEMMA, .norm = NORM_HEAD,                 \
+            .gain_plus_one = true, __VA_ARGS__)
 
 #define LAYERNORMS                                                                                 \
     .query_norm = "self_attn.q_layernorm.weight", .key_norm = "self_attn.k_layernorm.weight"
@@ -653,11 +678,17 @@ static const model_family families[] = {
     LLAMA("glm_image_text", .partial = PARTIAL_OPTIONAL),
     LLAMA("minimax", .mixed = true),
     LLAMA("afmoe", .norm = NORM_HEAD, .skips = SKIP_FULL),
-    LLAMA("diffllama"),
+    LLAMA("diffllama", .softmax = "a difference of two heads' softmaxes",
+          .left_out =
+              "the softmax of head h + H/2, times a trained number, is subtracted from that "
+              "of head h: left out"),
     LLAMA("bamba", .others = mamba, .partial = PARTIAL_OPTIONAL),
     BARE("jamba", "self_attn", .others = mamba),
     BARE("nemotron_h", "mixer", .keys = {.layers = "layers_block_type"}, .others = mixers,
          .input_name = "norm"),
+    ZAMBA("zamba", "shared_transf", .grouped = true),
+    ZAMBA("zamba2", "shared_transformer", .positions = POSITION_ROTARY, .skips = SKIP_MEMORY,
+          .pairing = SZGI_PAIRING_HALF),
     {.model_type = "recurrent_gemma",
      .input = INPUT_RMS_PLUS_ONE,
      .input_name = "temporal_pre_norm",
@@ -775,6 +806,14 @@ static const model_family families[] = {
     T5_ENCODER("longt5", "TransientGlobalSelfAttention", .added_in_layer = NULL),
     T5_DECODER("longt5", .added_in_layer = NULL),
     T5("switch_transformers", .added_in_layer = NULL),
+    T5GEMMA("t5gemma", "encoder", "encoder", "encoder", .caps = true),
+    T5GEMMA("t5gemma", "decoder", "decoder", "decoder", .caps = true),
+    T5GEMMA_STACK("t5gemma", "cross", "decoder", "decoder", "cross_attn", INPUT_RMS_GEMMA_CROSS,
+                  .grouped = true, .caps = true),
+    T5GEMMA2("encoder", "encoder.text_config", "encoder.text_model"),
+    T5GEMMA2("decoder", "decoder", "decoder", .softmax = "over keys of both sequences",
+             .left_out = "keys of the encoder's output, by the same weights but not rotated, share "
+                         "the softmax: left out"),
     T5("t5", .added_in_layer = NULL),
     T5("mt5", .added_in_layer = NULL),
     T5("umt5", .added_in_layer = "layer.0.SelfAttention.relative_attention_bias.weight"),
@@ -794,6 +833,9 @@ szg_status szgi_family_check(szg_context *context, const szg_checkpoint *checkpo
         {"deberta", "talking_head", "logits of all heads are mixed before the softmax"},
         {"nanochat", "attention_bias", "queries and keys have biases"},
         {"roformer", "rotary_value", "values are rotated too"},
+        {"zamba2", "use_long_context", "versions of the class make other bases of it"},
+        {"zamba2", "use_shared_attention_adapter",
+         "each use of a block adds an adapter of its own to queries, keys and values"},
     };
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         bool set = false;
@@ -828,11 +870,7 @@ const char *szgi_family_refusal(const char *model_type) {
         {"mra", "the softmax is approximated by blocks"},
         {"nystromformer", "the softmax is approximated by landmarks (Nystrom)"},
         {"reformer", "keys are the queries at unit length, and hashing chooses them"},
-        {"t5gemma", "its configuration has an object for each stack (encoder, decoder)"},
-        {"t5gemma2", "keys of both sequences share one softmax in the decoder"},
         {"yoso", "hashing takes the place of the softmax"},
-        {"zamba", "queries and keys read two streams side by side"},
-        {"zamba2", "queries and keys read two streams side by side"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         if (strcmp(refused[i].model_type, model_type) == 0)

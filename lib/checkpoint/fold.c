@@ -40,6 +40,8 @@ static const input_norm norms[] = {
     [INPUT_RMS_SECOND] = RMS_NORM("input_layernorm.1"),
     [INPUT_RMS_T5] = RMS_NORM("layer.0.layer_norm"),
     [INPUT_RMS_T5_CROSS] = RMS_NORM("layer.1.layer_norm", .keys = "encoder.final_layer_norm"),
+    [INPUT_RMS_GEMMA_CROSS] =
+        RMS_NORM("pre_cross_attn_layernorm", .plus_one = true, .keys = "encoder.norm"),
     [INPUT_LAYER] = LAYER_NORM("input_layernorm"),
     [INPUT_LAYER_PLUS_ONE] = LAYER_NORM("input_layernorm", .plus_one = true),
     [INPUT_LAYER_BARE] = LAYER_NORM(NULL, .bare = true),
@@ -182,8 +184,8 @@ static const szgi_tensor *find_part(const szg_checkpoint *checkpoint, int64_t la
                                     const char *ending) {
     const input_norm *norm = norm_of(checkpoint);
     int64_t at = norm->after ? layer - 1 : layer;
-    if (checkpoint->groups)
-        at = at < 0 ? at : at * checkpoint->groups / checkpoint->layers;
+    if (at >= 0)
+        at = checkpoint->layer[at].owner;
     if (layer == 1 && norm->second && stack_tensor(checkpoint, norm->second, ending))
         return stack_tensor(checkpoint, norm->second, ending);
     const char *name = checkpoint->family->input_name ? checkpoint->family->input_name : norm->name;

@@ -170,9 +170,7 @@ static const szgi_tensor *distance_tensor(const szg_checkpoint *checkpoint, int6
         return NULL;
     snprintf(suffix, sizeof suffix, "%.*sdistance_embedding.weight",
              (int)(strlen(name) - strlen(query)), name);
-    return szgi_layer_tensor(
-        checkpoint, checkpoint->groups ? layer * checkpoint->groups / checkpoint->layers : layer,
-        suffix);
+    return szgi_layer_tensor(checkpoint, checkpoint->layer[layer].owner, suffix);
 }
 
 /* Rows are those of the lags from 1 - n to n - 1. */

@@ -216,6 +216,14 @@ static void put_layers(property_writer *writer) {
     if (checkpoint->groups)
         put(writer, "shared_layers", BY(.key = "num_hidden_groups"), "%" PRId64 " groups",
             checkpoint->groups);
+    static const char blocks_key[] = "num_mem_blocks";
+    int64_t blocks = 0;
+    for (int64_t i = 0; checkpoint->family->shares_blocks && i < checkpoint->layers; i++)
+        blocks += !checkpoint->layer[i].absent && checkpoint->layer[i].owner == i;
+    if (blocks > 0)
+        put(writer, "shared_layers",
+            BY(.key = szgi_json_has(checkpoint->settings, blocks_key) ? blocks_key : NULL),
+            "%" PRId64 " blocks", blocks);
 }
 
 /* How the first 8-bit weight of queries or keys is stored. */
@@ -399,6 +407,10 @@ static void put_terms(property_writer *writer) {
     if (checkpoint->sinks)
         put(writer, "sinks", BY(.key = checkpoint->sinks->name, .left_out = true), "%" PRId64,
             checkpoint->sinks->count);
+    if (checkpoint->indexed)
+        put(writer, "indexer", BY(.left_out = true), "chooses the keys");
+    if (checkpoint->family->softmax)
+        put(writer, "softmax", BY(.left_out = true), "%s", checkpoint->family->softmax);
     if (checkpoint->alibi)
         put(writer, "alibi",
             BY(.key = checkpoint->family->alibi == ALIBI_ALWAYS ? NULL : "alibi", .left_out = true),

@@ -539,6 +539,7 @@ static szg_status skip_full(szg_context *context, szg_checkpoint *checkpoint) {
 static szg_status rotates_at_all(szg_context *context, szg_checkpoint *checkpoint, bool *out) {
     static const char kind_key[] = "position_embedding_type", alibi_key[] = "alibi";
     szgi_json_value value = szgi_json_member(checkpoint->settings, kind_key);
+    static const char memory_key[] = "use_mem_rope";
     *out = true;
     if (checkpoint->family->skips == SKIP_ALIBI) {
         bool alibi;
@@ -556,6 +557,9 @@ static szg_status rotates_at_all(szg_context *context, szg_checkpoint *checkpoin
         if (szgi_json_has(checkpoint->settings, kind_key))
             SZG_TRY(szgi_json_as_text(context, value, &kind));
         *out = strcmp(kind, "rope") == 0;
+    } else if (checkpoint->family->skips == SKIP_MEMORY) {
+        checkpoint->decided.skips = memory_key;
+        SZG_TRY(szgi_config_flag(context, checkpoint->settings, memory_key, false, out));
     } else if (checkpoint->family->skips == SKIP_BARE) {
         szgi_json_value parameters = szgi_json_member(checkpoint->settings, "rope_parameters");
         checkpoint->decided.skips = base_keys[0];

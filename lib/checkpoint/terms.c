@@ -10,13 +10,18 @@
 /* The first tensor of the attention stack that ends with one of the names (NULL at the end). */
 static const szgi_tensor *stack_tensor(const szg_checkpoint *checkpoint,
                                        const char *const *endings) {
+    const model_family *family = checkpoint->family;
     int64_t count = szgi_safetensors_count(checkpoint->tensors);
     size_t prefix = strlen(checkpoint->prefix);
     for (int64_t i = 0; i < count; i++) {
         const szgi_tensor *tensor = szgi_safetensors_tensor(checkpoint->tensors, i);
         if (strncmp(tensor->name, checkpoint->prefix, prefix) != 0 ||
             strstr(tensor->name, ".indexer.") || /* which chooses keys, and has its own queries */
-            strstr(tensor->name, ".cross_attn."))
+            (strstr(tensor->name, ".cross_attn.") && !family->object))
+            continue;
+        /* Stacks with numbers of their own differ in what they have. */
+        if (family->object &&
+            strncmp(tensor->name + prefix, family->stem, strlen(family->stem)) != 0)
             continue;
         for (const char *const *ending = endings; *ending; ending++)
             if (szgi_text_ends(tensor->name, *ending))
@@ -86,7 +91,7 @@ static szg_status resolve_biases(szg_context *context, szg_checkpoint *checkpoin
         return SZG_OK;
     for (int64_t i = 0; i < checkpoint->layers; i++) {
         layer_weights *layer = &checkpoint->layer[i];
-        int64_t own = checkpoint->groups ? i * checkpoint->groups / checkpoint->layers : i;
+        int64_t own = layer->owner;
         int64_t keys = checkpoint->family->shares_keys ? layer->key_layer : own;
         place_bias(checkpoint, own, query, checkpoint->query_rows, layer, &layer->q);
         if (checkpoint->key)
@@ -300,17 +305,22 @@ static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoi
                              : SZG_OK;
 }
 
-/* A decoder of one stack may have heads that read another model (BERT, GPT-2). */
-static bool has_cross_attention(const szg_checkpoint *checkpoint) {
+/* Is there a tensor of the stack with one of these parts in its name? */
+static bool has_part(const szg_checkpoint *checkpoint, const char *first, const char *second) {
     int64_t count = szgi_safetensors_count(checkpoint->tensors);
     size_t prefix = strlen(checkpoint->prefix);
     for (int64_t i = 0; i < count; i++) {
         const char *name = szgi_safetensors_tensor(checkpoint->tensors, i)->name;
         if (strncmp(name, checkpoint->prefix, prefix) == 0 &&
-            (strstr(name, ".crossattention.") || strstr(name, ".cross_attn.")))
+            (strstr(name, first) || strstr(name, second)))
             return true;
     }
     return false;
+}
+
+/* A decoder of one stack may have heads that read another model (BERT, GPT-2). */
+static bool has_cross_attention(const szg_checkpoint *checkpoint) {
+    return has_part(checkpoint, ".crossattention.", ".cross_attn.");
 }
 
 /* M-RoPE: each section of the pairs rotates by a position of its own. */
@@ -347,7 +357,7 @@ static szg_status resolve_global(szg_context *context, szg_checkpoint *checkpoin
 
 static szg_status resolve_rest(szg_context *context, szg_checkpoint *checkpoint) {
     SZG_TRY(resolve_global(context, checkpoint));
-    if (has_cross_attention(checkpoint))
+    if (!checkpoint->family->stack && has_cross_attention(checkpoint))
         SZG_TRY(
             leave_out(context, checkpoint, "there is cross-attention too: its heads are not read"));
     if (checkpoint->family->layout == LAYOUT_LATENT)
@@ -355,6 +365,17 @@ static szg_status resolve_rest(szg_context *context, szg_checkpoint *checkpoint)
             leave_out(context, checkpoint,
                       "latents are normalised: their gains are in, and left out is the division by "
                       "each token's own norm, which the rotary part of keys does not have"));
+    checkpoint->indexed = has_part(checkpoint, ".self_attn.indexer.", ".indexer.attn_");
+    if (checkpoint->indexed)
+        SZG_TRY(leave_out(context, checkpoint,
+                          "an indexer chooses which keys each query sees: left out"));
+    if (checkpoint->family->two_streams)
+        SZG_TRY(szgi_text_append(context, &checkpoint->note,
+                                 "queries and keys read two streams side by side, %" PRId64
+                                 " wide each: first the residual one, then the embeddings",
+                                 checkpoint->model_size / 2));
+    if (checkpoint->family->left_out)
+        SZG_TRY(leave_out(context, checkpoint, checkpoint->family->left_out));
     if (checkpoint->family->two_coordinates)
         SZG_TRY(leave_out(
             context, checkpoint,

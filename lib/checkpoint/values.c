@@ -21,6 +21,13 @@ static const value_names names[] = {
     {"self_attn.q_proj.weight",
      "self_attn.v_proj.weight",
      {"self_attn.o_proj.weight", "self_attn.out_proj.weight", "self_attn.dense.weight"}},
+    {"shared_transf.self_attn.q_proj.weight",
+     "shared_transf.self_attn.v_proj.weight",
+     {"shared_transf.self_attn.o_proj.weight"}},
+    {"shared_transformer.self_attn.q_proj.weight",
+     "shared_transformer.self_attn.v_proj.weight",
+     {"shared_transformer.self_attn.o_proj.weight"}},
+    {"cross_attn.q_proj.weight", "cross_attn.v_proj.weight", {"cross_attn.o_proj.weight"}},
     {"encoder_attn.q_proj.weight", "encoder_attn.v_proj.weight", {"encoder_attn.out_proj.weight"}},
     {"self_attn.q_b_proj.weight", NULL, {"self_attn.o_proj.weight"}},
     {"self_attn.0.q_proj.weight", NULL, {"self_attn.0.o_proj.weight"}},
@@ -255,6 +262,8 @@ static void place_fused(const szg_checkpoint *checkpoint, int64_t layer, layer_v
 static const char *refusal_of(const szg_checkpoint *checkpoint) {
     if (checkpoint->family->layout == LAYOUT_COLUMNS)
         return "values and outputs have an axis of heads (rel_attn.v, rel_attn.o): not covered";
+    if (checkpoint->family->two_streams)
+        return "what acts on the values reads two streams, and o_proj writes one: not covered";
     return strcmp(checkpoint->family->model_type, "mimo_v2_flash") == 0
                ? "attention_value_scale acts on the values: not covered"
                : NULL;

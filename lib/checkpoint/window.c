@@ -21,7 +21,7 @@ static bool is_one_of(const char *name, const char *const *list) {
 static bool slides_by_class(const szg_checkpoint *checkpoint, int64_t layer) {
     static const char *const all[] = {"mistral",   "mixtral",    "phi3",       "phimoe",
                                       "ministral", "ministral3", "starcoder2", NULL};
-    static const char *const even[] = {"gemma2", "vaultgemma", "gpt_oss", NULL};
+    static const char *const even[] = {"gemma2", "t5gemma", "vaultgemma", "gpt_oss", NULL};
     static const char *const upper[] = {"qwen2",         "qwen2_moe",         "qwen3",
                                         "qwen2_vl_text", "qwen2_vl",          "qwen2_5_vl_text",
                                         "qwen2_5_vl",    "qwen2_5_omni_text", NULL};
@@ -144,7 +144,11 @@ static int64_t window_of(const szg_checkpoint *checkpoint, int64_t layer) {
         return checkpoint->layer[layer].rotation >= 0
                    ? number_of(checkpoint, "attention_chunk_size")
                    : 0;
+    if (checkpoint->family->stack && strcmp(checkpoint->family->stack, "cross") == 0)
+        return 0;
     int64_t window = slides(checkpoint, layer) ? number_of(checkpoint, "sliding_window") : 0;
+    if (window > 0 && checkpoint->family->object && szgi_sees_later(checkpoint))
+        return strcmp(type, "t5gemma") == 0 ? window + 1 : window / 2 + 1;
     /* A window of both sides is given by its whole length. */
     return window > 0 && szgi_key_direction(checkpoint) == KEYS_BOTH ? window / 2 + 1 : window;
 }

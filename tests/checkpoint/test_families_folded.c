@@ -14,6 +14,14 @@ static const szgi_tensor *input_of(const family_case *own, int64_t layer, bool q
     return keys ? keys : oracle_tensor(own, owner, "x");
 }
 
+/* What is added to a norm's weights to make its gains. */
+static double plus_of(input_rule rule) {
+    return rule == INPUT_RMS_PLUS_ONE || rule == INPUT_LAYER_PLUS_ONE ||
+                   rule == INPUT_RMS_GEMMA_CROSS
+               ? 1
+               : 0;
+}
+
 /* The normalised input n of x = D n + b, by loops: what fold.c says the norm is. With `plus` the
  * gains are 1 + w. */
 static double *normalised(const szgi_tensor *x, const side_weights *side, double plus) {
@@ -37,7 +45,7 @@ static void check_normalised(const family_case *own, int64_t layer, bool query) 
     const side_weights *side = query ? &weights->q : &weights->k;
     input_rule rule = checkpoint->family->input;
     bool centred = rule >= INPUT_LAYER && rule < INPUT_NONE;
-    double plus = rule == INPUT_RMS_PLUS_ONE || rule == INPUT_LAYER_PLUS_ONE ? 1 : 0;
+    double plus = plus_of(rule);
     const szgi_tensor *x = input_of(own, layer, query);
     int64_t d = x->shape[1];
     double *n = normalised(x, side, plus), *raw = read_all(x);
@@ -89,7 +97,7 @@ static void check_folded_side(const family_case *own, int64_t layer, bool query,
     bool folds = szgi_fold_has_input(checkpoint, layer);
     double *raw = rows_of(own, layer, query, head, FOLD_LATENT),
            *folded = rows_of(own, layer, query, head, FOLD_ALL), *input = read_all(x);
-    double plus = rule == INPUT_RMS_PLUS_ONE || rule == INPUT_LAYER_PLUS_ONE ? 1 : 0;
+    double plus = plus_of(rule);
     double *n = folds ? normalised(x, side, plus) : read_all(x);
     double *shift = folds && side->input_shift ? read_all(side->input_shift) : NULL;
     for (int64_t i = 0; i < x->shape[0]; i++) {
