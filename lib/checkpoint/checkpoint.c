@@ -226,9 +226,9 @@ static szg_status configure(szg_context *context, szg_checkpoint *checkpoint,
         SZG_TRY(szgi_defaults_take(context, checkpoint));
         SZG_TRY(szgi_config_watch(context, checkpoint->config, choices->set, choices->sets));
         SZG_TRY(szgi_defaults_watch(context, checkpoint));
-        SZG_TRY(find_family(context, checkpoint, choices->stack));
     }
-    return szgi_quantised_resolve(context, checkpoint);
+    SZG_TRY(szgi_quantised_resolve(context, checkpoint)); /* families find weights by their names */
+    return checkpoint->config ? find_family(context, checkpoint, choices->stack) : SZG_OK;
 }
 
 /* Tensors and configuration: safetensors with config.json. */

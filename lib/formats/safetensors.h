@@ -16,7 +16,8 @@ typedef enum szgi_dtype {
     SZGI_DTYPE_INTEGER, /* BOOL, I8 .. I64, U8 .. U64: never converted to reals */
     SZGI_DTYPE_OTHER,   /* 8-bit and smaller floats, complex, names unknown to szego */
     SZGI_DTYPE_BLOCKS,  /* quantised blocks of GGUF, read as float32 */
-    SZGI_DTYPE_FLOAT8   /* 8-bit floats, once szgi_safetensors_scale has said what scales them */
+    SZGI_DTYPE_FLOAT8,  /* 8-bit floats, once szgi_safetensors_scale has said what scales them */
+    SZGI_DTYPE_CODED    /* codes of a few bits, once szgi_safetensors_decode has said of what */
 } szgi_dtype;
 
 /* One tensor, row-major. */
@@ -38,6 +39,7 @@ typedef struct szgi_tensor {
     const struct szgi_tensor *scale;      /* SZGI_DTYPE_FLOAT8: a factor a block; NULL: 1 */
     int64_t block[2];                     /* with scale: rows and columns of a block */
     bool scales;                          /* it is the scale of another tensor */
+    struct szgi_coded *coded;             /* what it is made from; NULL: it is as it is stored */
     bool left_out; /* no file has its bytes: szego.hub did not fetch them; SZG_EIO to read it */
     char *refusal; /* NULL, or why it is not read: a clause for messages */
 } szgi_tensor;
