@@ -293,6 +293,10 @@ static int is_pytorch_name(const struct dirent *entry) {
     return entry->d_name[0] != '.' && szgi_path_is_pytorch(entry->d_name);
 }
 
+static int is_distributed_name(const struct dirent *entry) {
+    return szgi_path_is_distributed(entry->d_name);
+}
+
 static int is_gguf_name(const struct dirent *entry) {
     return entry->d_name[0] != '.' && szgi_path_ends(entry->d_name, ".gguf");
 }
@@ -342,6 +346,8 @@ static szg_status open_beside(szg_context *context, szgi_safetensors *set, const
 static szg_status open_all(szg_context *context, szgi_safetensors *set, const char *folder) {
     int count = 0;
     SZG_TRY(open_matching(context, set, folder, is_shard_name, &count));
+    if (count == 0) /* opening one tells how to convert all */
+        SZG_TRY(open_matching(context, set, folder, is_distributed_name, &count));
     if (count == 0)
         SZG_TRY(open_matching(context, set, folder, is_pytorch_name, &count));
     if (count == 0)

@@ -86,6 +86,10 @@ SZG_CHECK_RESULT szg_status szgi_shards_complete(szg_context *context, szgi_safe
 
 /* Does the name say that the file is PyTorch's? Opening it tells how to convert it. */
 bool szgi_path_is_pytorch(const char *path);
+/* The same of parts of a checkpoint of torch.distributed, which is a folder. */
+bool szgi_path_is_distributed(const char *path);
+/* SZG_EDATA with the commands that convert the folder, `length` bytes of text. */
+szg_status szgi_distributed_refuse(szg_context *context, const char *folder, int length);
 
 /* Checks the last shard, a file of `size` bytes of which data[0 .. szgi_shard_head - 1] are needed,
  * and appends its tensors. Their bytes are in the shard's source, or in `data`. */
