@@ -252,6 +252,16 @@ static szg_status open_gguf(szg_context *context, szg_checkpoint *checkpoint, co
     return szgi_checkpoint_open_gguf(context, checkpoint, file, choices);
 }
 
+/* Weights of queries or keys that are packed, of the first layer that has them. */
+static szg_status note_packed(szg_context *context, szg_checkpoint *checkpoint) {
+    const szgi_tensor *tensor = NULL;
+    for (int64_t i = 0; checkpoint->family && i < checkpoint->layers && !tensor; i++)
+        tensor = szgi_quantised_of(&checkpoint->layer[i], SZGI_DTYPE_CODED);
+    return tensor ? szgi_text_append(context, &checkpoint->note, "weights are dequantised from %s",
+                                     tensor->dtype_name)
+                  : SZG_OK;
+}
+
 /* The architecture of configured tensors that are not GGUF's. path NULL: they are in memory. */
 static szg_status settle(szg_context *context, szg_checkpoint *checkpoint, const char *path,
                          const szg_checkpoint_choices *choices) {
@@ -263,6 +273,7 @@ static szg_status settle(szg_context *context, szg_checkpoint *checkpoint, const
         SZG_TRY(szgi_config_check(context, checkpoint, choices->set, choices->sets));
     SZG_TRY(refuse_missing(context, checkpoint));
     SZG_TRY(refuse_quantised(context, checkpoint));
+    SZG_TRY(note_packed(context, checkpoint));
     return note_adapter(context, checkpoint, path);
 }
 
