@@ -255,8 +255,10 @@ static szg_status open_gguf(szg_context *context, szg_checkpoint *checkpoint, co
 /* Weights of queries or keys that are packed, of the first layer that has them. */
 static szg_status note_packed(szg_context *context, szg_checkpoint *checkpoint) {
     const szgi_tensor *tensor = NULL;
-    for (int64_t i = 0; checkpoint->family && i < checkpoint->layers && !tensor; i++)
+    for (int64_t i = 0; checkpoint->family && i < checkpoint->layers && !tensor; i++) {
         tensor = szgi_quantised_of(&checkpoint->layer[i], SZGI_DTYPE_CODED);
+        tensor = tensor ? tensor : szgi_quantised_of(&checkpoint->layer[i], SZGI_DTYPE_FLOAT8);
+    }
     return tensor ? szgi_text_append(context, &checkpoint->note, "weights are dequantised from %s",
                                      tensor->dtype_name)
                   : SZG_OK;

@@ -449,7 +449,7 @@ static bool mlx_sizes(unpack_job *job, int64_t *bits, int64_t *group) {
                                  "is: dequantise it (PyPI: mlx-lm: mlx_lm.convert --hf-path "
                                  "FOLDER --dequantize)",
                                  SHOWN(mode));
-    if (*bits > 8 || *bits == 7)
+    if (*bits < 2 || *bits > 8 || *bits == 7)
         return szgi_part_problem(job,
                                  "codes of %" PRId64 " bits (" QUANTISED_MLX
                                  ".bits), and 2, 3, 4, 5, 6 or 8 are possible",

@@ -142,6 +142,25 @@ START_TEST(weights_are_those_of_the_libraries) {
 }
 END_TEST
 
+static szg_status open_read_close(const char *folder) {
+    szg_checkpoint *checkpoint;
+    double value[128];
+    SZG_TRY(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
+    const szgi_tensor *tensor =
+        szgi_safetensors_find(checkpoint->tensors, "model.layers.0.self_attn.q_proj.weight");
+    szg_status status = szgi_tensor_read(test_context(), tensor, 1, 128, value);
+    szg_checkpoint_close(&checkpoint);
+    return status;
+}
+
+START_TEST(failed_allocations_are_survived) {
+    static const char *const some[] = {"gptq4", "awq", "nf4_nested", "words4_zeros", "mlx3"};
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", data_path(some[_i], ""));
+    ck_survives_failed_allocations(1, open_read_close(folder));
+}
+END_TEST
+
 /* No folder is without a row here. */
 START_TEST(every_folder_is_tried) {
     DIR *folder = opendir(data_path("", ""));
@@ -157,5 +176,6 @@ END_TEST
 TEST_FILE("quantised_files") {
     test_add_loop(suite, "weights_are_those_of_the_libraries", weights_are_those_of_the_libraries,
                   KINDS);
+    test_add_loop(suite, "failed_allocations_are_survived", failed_allocations_are_survived, 5);
     test_add(suite, "every_folder_is_tried", every_folder_is_tried);
 }
