@@ -168,8 +168,7 @@ szg_status szgi_unpack_mxfp4(unpack_job *job) {
     szgi_coded *packed = &job->packed;
     const szgi_tensor *scales = szgi_part_find(job, "_scales"), *codes = job->codes;
     char shape[64];
-    if (codes->dims < 3 || codes->dims > CODED_DIMS + 1 || codes->count == 0 ||
-        codes->shape[codes->dims - 1] != BYTES) {
+    if (codes->dims < 3 || codes->dims > CODED_DIMS + 1 || codes->shape[codes->dims - 1] != BYTES) {
         szgi_part_problem(job, "it has shape %s, and [rows, groups, 16] is needed",
                           szgi_tensor_shape_text(codes, shape, sizeof shape));
         return SZG_OK;

@@ -12,21 +12,22 @@ typedef struct packing {
     const char *method; /* quant_method that must say it; NULL: the tensors do */
     const char *label;
     unpack *fill;
+    bool any_shape; /* codes need be no matrix */
 } packing;
 
 static const packing packings[] = {
-    {"qweight", NULL, NULL, "weight", "gptq", "GPTQ", szgi_unpack_gptq},
-    {"qweight", NULL, NULL, "weight", "awq", "AWQ", szgi_unpack_awq},
+    {"qweight", NULL, NULL, "weight", "gptq", "GPTQ", szgi_unpack_gptq, false},
+    {"qweight", NULL, NULL, "weight", "awq", "AWQ", szgi_unpack_awq, false},
     {"weight_packed", "I32", NULL, "weight", "compressed-tensors", "compressed-tensors",
-     szgi_unpack_words},
+     szgi_unpack_words, false},
     {"weight_packed", "U8", NULL, "weight", "compressed-tensors", "compressed-tensors",
-     szgi_unpack_floats},
+     szgi_unpack_floats, false},
     {"weight", "I8", "weight_scale", "weight", "compressed-tensors", "compressed-tensors",
-     szgi_unpack_integers},
-    {"weight", NULL, "weight.absmax", "weight", NULL, "bitsandbytes", szgi_unpack_four},
-    {"weight", "I8", "SCB", "weight", NULL, "bitsandbytes", szgi_unpack_eight},
-    {"weight", "U32", "scales", "weight", NULL, "MLX", szgi_unpack_mlx},
-    {"_blocks", "U8", "_scales", "", "mxfp4", "MXFP4", szgi_unpack_mxfp4},
+     szgi_unpack_integers, false},
+    {"weight", NULL, "weight.absmax", "weight", NULL, "bitsandbytes", szgi_unpack_four, true},
+    {"weight", "I8", "SCB", "weight", NULL, "bitsandbytes", szgi_unpack_eight, false},
+    {"weight", "U32", "scales", "weight", NULL, "MLX", szgi_unpack_mlx, false},
+    {"_blocks", "U8", "_scales", "", "mxfp4", "MXFP4", szgi_unpack_mxfp4, true},
 };
 enum { PACKINGS = sizeof packings / sizeof *packings };
 
@@ -93,7 +94,7 @@ static szg_status refuse_both(unpack_job *job, const szgi_tensor *other) {
 }
 
 static szg_status unpack_one(unpack_job *job, const packing *kind, const char *method) {
-    char name[640];
+    char name[640], shape[64];
     snprintf(job->label, sizeof job->label, "%s", kind->label);
     snprintf(name, sizeof name, "%s%s", job->stem, kind->weight);
     const szgi_tensor *other = szgi_safetensors_find(job->tensors, name);
@@ -101,6 +102,9 @@ static szg_status unpack_one(unpack_job *job, const packing *kind, const char *m
         return refuse_both(job, other);
     if (kind->method && (!method || strcmp(method, kind->method) != 0))
         ask(job, kind, method);
+    else if (job->codes->count == 0 || (job->codes->dims != 2 && !kind->any_shape))
+        szgi_part_problem(job, "it has shape %s, and that of a matrix is needed",
+                          szgi_tensor_shape_text(job->codes, shape, sizeof shape));
     else
         SZG_TRY(kind->fill(job));
     if (*job->problem)

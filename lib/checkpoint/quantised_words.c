@@ -107,8 +107,6 @@ static bool gptq_groups(unpack_job *job, int64_t columns, int64_t groups) {
 static bool take_gptq(unpack_job *job, int *bits) {
     szgi_coded *packed = &job->packed;
     const szgi_tensor *scales = szgi_part_find(job, "scales");
-    if (job->codes->dims != 2 || job->codes->count == 0)
-        return szgi_part_problem(job, "it is no matrix");
     int64_t rows = job->codes->shape[1];
     int64_t groups = scales && scales->dims == 2 ? scales->shape[0] : 1;
     *bits = gptq_bits(job, rows);
@@ -175,10 +173,6 @@ szg_status szgi_unpack_awq(unpack_job *job) {
     szgi_tensor part;
     if (!awq_settings(job))
         return SZG_OK;
-    if (codes->dims != 2 || codes->count == 0) {
-        szgi_part_problem(job, "it is no matrix");
-        return SZG_OK;
-    }
     int64_t columns = codes->shape[0], rows = WORD * codes->shape[1];
     int64_t groups = scales && scales->dims == 2 && scales->shape[0] > 0 ? scales->shape[0] : 1;
     packed->codes = (szgi_codes){.bits = BITS, .lines = columns, .length = rows, .turned = true};
@@ -330,10 +324,6 @@ static szg_status read_shape(unpack_job *job, int64_t shape[2]) {
 szg_status szgi_unpack_words(unpack_job *job) {
     szgi_coded *packed = &job->packed;
     int64_t shape[2], groups;
-    if (job->codes->dims != 2 || job->codes->count == 0) {
-        szgi_part_problem(job, "it is no matrix");
-        return SZG_OK;
-    }
     SZG_TRY(read_shape(job, shape));
     int bits = shape[0] ? packed_bits(job, shape[1], job->codes->shape[1]) : 0;
     if (bits == 0 || !take_scales(job, PART_FLOAT, shape[0], &groups))
@@ -385,10 +375,6 @@ szg_status szgi_unpack_floats(unpack_job *job) {
     int64_t group = powers ? 32 : 16, groups;
     szgi_tensor global;
     double divisor = 1;
-    if (job->codes->dims != 2 || job->codes->count == 0) {
-        szgi_part_problem(job, "it is no matrix");
-        return SZG_OK;
-    }
     int64_t rows = job->codes->shape[0], columns = 2 * job->codes->shape[1];
     if (!take_scales(job, PART_EIGHT | PART_BYTE, rows, &groups))
         return SZG_OK;

@@ -189,7 +189,15 @@ def beside(tensors, config):
 KEPT = [{"0", "1"}, {"1"}, set()]
 QC = "quantization_config"
 NAN16, NAN32 = b"\x00\x7e", b"\x00\x00\xc0\x7f"
+def reshaped(name, *shape):
+    def change(tensors, config):
+        tensors[Q + name] = (tensors[Q + name][0], shape, tensors[Q + name][2] if np.prod(shape) else b"")
+    return change
+
+
 DAMAGES = [
+    ("int8", reshaped("weight", 32, 0), 1, "it has shape [32, 0], and that of a matrix is needed"),
+    ("mlx4", reshaped("weight", 256), 1, "it has shape [256], and that of a matrix is needed"),
     ("gptq4", without("scales"), 1, "q_proj.scales is missing: fetch the checkpoint again"),
     ("gptq4", without("qzeros"), 1, "q_proj.qzeros is missing"),
     ("gptq4", without("g_idx"), 1, "q_proj.g_idx is missing, and quantization_config.desc_act is true"),
