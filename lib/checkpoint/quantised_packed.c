@@ -127,9 +127,14 @@ szg_status szgi_quantised_unpack(szg_context *context, szg_checkpoint *checkpoin
                           .settings = settings,
                           .index = i};
         const packing *any, *kind;
-        if (job.codes->refusal || job.codes->left_out)
+        if (job.codes->refusal)
             continue;
         kind = find_kind(&job, method, &any);
+        if (any && job.codes->left_out)
+            return szgi_fail(context, SZG_EDATA,
+                             "%s: tensor %s: packed weights were not fetched, and szego.hub "
+                             "fetches others alone: hf download ORG/NAME",
+                             checkpoint->source, SHOWN(job.codes->name));
         if (kind && kind->fill == szgi_unpack_mlx && szgi_json_kind_of(mlx) == SZGI_JSON_OBJECT)
             job.settings = mlx;
         if (kind || any)

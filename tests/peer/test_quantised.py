@@ -32,8 +32,8 @@ def read(path):
             for name, entry in header.items() if name != "__metadata__"}
 
 
-def write(folder, config, tensors):
-    header, data = {}, b""
+def write(folder, config, tensors, metadata=None):
+    header, data = {"__metadata__": metadata} if metadata else {}, b""
     for name, (kind, shape, content) in tensors.items():
         header[name] = {"dtype": kind, "shape": list(shape), "data_offsets": [len(data), len(data) + len(content)]}
         data += content
@@ -276,4 +276,22 @@ for kind, change, option in [("gptq4", setting(QC, "checkpoint_format", value=No
         write(folder, config, tensors)
         rows, said = analyse(folder, "--set", option)
     tap.ok(f"{kind} with --set {option}", len(rows) > 0, "" if rows else said[:600])
+
+# A file of szego.hub without the codes; and what the tensors of a whole one are for.
+tensors = read(os.path.join(DATA, "nf4_nested", "model.safetensors"))
+with open(os.path.join(DATA, "nf4_nested", "config.json"), encoding="utf-8") as file:
+    config = json.load(file)
+with scratch() as folder:
+    write(folder, config, tensors)
+    analyse(folder)
+    with open(os.path.join(folder, "out", "tensors.csv"), encoding="utf-8") as file:
+        used = {row["tensor"]: row["used"] for row in csv.DictReader(line for line in file if not line.startswith("#"))}
+tap.ok("scales are used", used[Q + "weight"] == "query" and {used[Q + "weight." + part] for part in
+       ("absmax", "nested_absmax", "nested_quant_map")} == {"scale"}, str(used))
+kind, shape, content = tensors.pop(Q + "weight")
+entry = {Q + "weight": {"dtype": kind, "shape": list(shape), "data_offsets": [0, len(content)]}}
+with scratch() as folder:
+    write(folder, config, tensors, {"szego.left_out": json.dumps(entry)})
+    rows, said = analyse(folder)
+tap.ok("codes that were not fetched", not rows and "hf download ORG/NAME" in said, said[:500])
 tap.finish()
