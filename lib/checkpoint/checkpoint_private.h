@@ -398,8 +398,8 @@ const char *szgi_quantised_name(const szg_checkpoint *checkpoint, char *text, si
  * NULL for weights that are not quantised. */
 const char *szgi_quantised_refusal(const szg_checkpoint *checkpoint, char *text, size_t size);
 /* Which tensors are codes and scales of which weights, that are found by their usual names from
- * then on; a weight without the right ones says so itself. SZG_EDATA: the configuration's block size
- * is none. */
+ * then on; a weight without the right ones says so itself. SZG_EDATA: the configuration's block
+ * size is none. */
 SZG_CHECK_RESULT szg_status szgi_quantised_resolve(szg_context *context,
                                                    szg_checkpoint *checkpoint);
 

@@ -101,9 +101,9 @@ SZG_CHECK_RESULT szg_status szgi_safetensors_refuse(szg_context *context, szgi_s
                                                     int64_t index, const char *reason);
 
 /* Elements start .. start + count - 1 as doubles, exactly (products with scales in F64 are
- * rounded). SZG_EINVAL (outside the tensor), SZG_EDATA (an integer or unknown type: the message
- * names tensor, type and remedy), SZG_EIO (the file cannot be read, or was cut since it was
- * opened). NaN and infinities pass. */
+ * rounded, and sums and quotients of packed weights: "formats/coded.h"). SZG_EINVAL (outside the
+ * tensor), SZG_EDATA (an integer or unknown type: the message names tensor, type and remedy),
+ * SZG_EIO (the file cannot be read, or was cut since it was opened). NaN and infinities pass. */
 SZG_CHECK_RESULT szg_status szgi_tensor_read(szg_context *context, const szgi_tensor *tensor,
                                              int64_t start, int64_t count, double *out);
 
@@ -114,7 +114,8 @@ SZG_CHECK_RESULT szg_status szgi_tensor_read_integers(szg_context *context,
                                                       int64_t count, int64_t *out);
 
 /* Index of the first NaN or infinite element, -1 if all are finite; of floats and blocks. Other
- * types: SZG_EDATA as szgi_tensor_read. Needs no memory; SZG_EIO, SZG_ECANCEL. */
+ * types: SZG_EDATA as szgi_tensor_read. Needs no memory, but for packed weights that have a bad
+ * scale; SZG_EIO, SZG_ECANCEL, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_tensor_first_bad(szg_context *context, const szgi_tensor *tensor,
                                                   int64_t *out);
 
