@@ -34,6 +34,10 @@ szg_status szgi_weight_check(szg_context *context, const szg_checkpoint *checkpo
     if (!tensor)
         return szgi_text_append(context, problem, "tensor %s%s%" PRId64 ".%s is missing",
                                 checkpoint->prefix, checkpoint->family->stem, index, suffix);
+    if (tensor->refusal && !is_float) /* whose shape may be that of its codes */
+        return szgi_text_append(context, problem,
+                                "tensor %s has type %s where a weight belongs: %s", tensor->name,
+                                tensor->dtype_name, tensor->refusal);
     char shape[64], wanted[64];
     int dims = columns < 0 ? 1 : 2;
     snprintf(wanted, sizeof wanted, columns < 0 ? "[%" PRId64 "]" : "[%" PRId64 ", %" PRId64 "]",

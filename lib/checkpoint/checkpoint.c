@@ -230,9 +230,9 @@ static szg_status configure(szg_context *context, szg_checkpoint *checkpoint,
         SZG_TRY(szgi_defaults_take(context, checkpoint));
         SZG_TRY(szgi_config_watch(context, checkpoint->config, choices->set, choices->sets));
         SZG_TRY(szgi_defaults_watch(context, checkpoint));
-        SZG_TRY(find_family(context, checkpoint, choices->stack));
     }
-    return szgi_quantised_resolve(context, checkpoint);
+    SZG_TRY(szgi_quantised_resolve(context, checkpoint)); /* families find weights by their names */
+    return checkpoint->config ? find_family(context, checkpoint, choices->stack) : SZG_OK;
 }
 
 /* Tensors and configuration: safetensors with config.json. */
@@ -256,6 +256,18 @@ static szg_status open_gguf(szg_context *context, szg_checkpoint *checkpoint, co
     return szgi_checkpoint_open_gguf(context, checkpoint, file, choices);
 }
 
+/* Weights of queries or keys that are packed, of the first layer that has them. */
+static szg_status note_packed(szg_context *context, szg_checkpoint *checkpoint) {
+    const szgi_tensor *tensor = NULL;
+    for (int64_t i = 0; checkpoint->family && i < checkpoint->layers && !tensor; i++) {
+        tensor = szgi_quantised_of(&checkpoint->layer[i], SZGI_DTYPE_CODED);
+        tensor = tensor ? tensor : szgi_quantised_of(&checkpoint->layer[i], SZGI_DTYPE_FLOAT8);
+    }
+    return tensor ? szgi_text_append(context, &checkpoint->note, "weights are dequantised from %s",
+                                     tensor->dtype_name)
+                  : SZG_OK;
+}
+
 /* The architecture of configured tensors that are not GGUF's. path NULL: they are in memory. */
 static szg_status settle(szg_context *context, szg_checkpoint *checkpoint, const char *path,
                          const szg_checkpoint_choices *choices) {
@@ -267,6 +279,7 @@ static szg_status settle(szg_context *context, szg_checkpoint *checkpoint, const
         SZG_TRY(szgi_config_check(context, checkpoint, choices->set, choices->sets));
     SZG_TRY(refuse_missing(context, checkpoint));
     SZG_TRY(refuse_quantised(context, checkpoint));
+    SZG_TRY(note_packed(context, checkpoint));
     return note_adapter(context, checkpoint, path);
 }
 

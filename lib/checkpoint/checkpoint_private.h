@@ -411,10 +411,14 @@ const char *szgi_quantised_name(const szg_checkpoint *checkpoint, char *text, si
 /* "the weights are quantised by GPTQ (quantization_config), ..." with the remedy, for messages;
  * NULL for weights that are not quantised. */
 const char *szgi_quantised_refusal(const szg_checkpoint *checkpoint, char *text, size_t size);
-/* Which scales belong to which 8-bit weights; a weight without the right ones says so itself.
- * SZG_EDATA: the configuration's block size is none. */
+/* Which tensors are codes and scales of which weights, that are found by their usual names from
+ * then on; a weight without the right ones says so itself. SZG_EDATA: the configuration's block
+ * size is none. */
 SZG_CHECK_RESULT szg_status szgi_quantised_resolve(szg_context *context,
                                                    szg_checkpoint *checkpoint);
+
+/* The first weight of the layer's queries and keys with this type; NULL: none. */
+const szgi_tensor *szgi_quantised_of(const layer_weights *layer, szgi_dtype dtype);
 
 /* The first tensor that an unmerged LoRA adapter has renamed, NAME.base_layer.weight; NULL: none.
  */

@@ -121,17 +121,26 @@ static bool rotates_by(const szg_checkpoint *checkpoint, int64_t layer, int64_t 
 }
 
 static const szgi_tensor *float8_of(const layer_weights *layer) {
-    const szgi_tensor *const tensor[] = {layer->q.weight, layer->q.down, layer->k.weight,
-                                         layer->k.down};
-    for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++)
-        if (tensor[i] && tensor[i]->dtype == SZGI_DTYPE_FLOAT8)
-            return tensor[i];
-    return NULL;
+    return szgi_quantised_of(layer, SZGI_DTYPE_FLOAT8);
 }
 
 static bool has_float8(const szg_checkpoint *checkpoint, int64_t layer, int64_t which) {
     (void)which;
     return !checkpoint->layer[layer].absent && float8_of(&checkpoint->layer[layer]);
+}
+
+/* What the layer's weights are dequantised from; NULL: nothing. */
+static const char *packed_label(const szg_checkpoint *checkpoint, int64_t layer) {
+    const layer_weights *weights = &checkpoint->layer[layer];
+    const szgi_tensor *tensor =
+        weights->absent ? NULL : szgi_quantised_of(weights, SZGI_DTYPE_CODED);
+    return tensor ? tensor->dtype_name : NULL;
+}
+
+/* Is the layer's label that of layer `which`? */
+static bool has_label(const szg_checkpoint *checkpoint, int64_t layer, int64_t which) {
+    const char *label = packed_label(checkpoint, layer), *other = packed_label(checkpoint, which);
+    return label && other && strcmp(label, other) == 0;
 }
 
 /* "2" or "2-5". */
@@ -245,6 +254,22 @@ static void put_float8(property_writer *writer) {
     szgi_memory_free(layers);
 }
 
+/* A row for each way in which weights are packed. */
+static void put_packed(property_writer *writer) {
+    const szg_checkpoint *checkpoint = writer->checkpoint;
+    for (int64_t i = 0; i < checkpoint->layers && writer->status == SZG_OK; i++) {
+        bool first = packed_label(checkpoint, i);
+        for (int64_t k = 0; k < i && first; k++)
+            first = !has_label(checkpoint, i, k);
+        if (!first)
+            continue;
+        char *layers = list_layers(writer, has_label, i);
+        put(writer, "weights", BY(.layers = layers), "dequantised from %s",
+            packed_label(checkpoint, i));
+        szgi_memory_free(layers);
+    }
+}
+
 static void put_weights(property_writer *writer) {
     static const char *const layouts[] = {[LAYOUT_SEPARATE] = "separate",
                                           [LAYOUT_CONV1D] = "fused blocks, transposed",
@@ -266,6 +291,7 @@ static void put_weights(property_writer *writer) {
              checkpoint->key ? checkpoint->key : checkpoint->query);
     put(writer, "key_tensor", BY(0), "%s", name);
     put_float8(writer);
+    put_packed(writer);
 }
 
 /* A row for each run of layers with one scale. */

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "fold.h"
+#include "formats/coded.h"
 #include "lag_table.h"
 #include "rows.h"
 #include "vocabulary.h"
@@ -23,7 +24,20 @@ typedef struct use_list {
     tensor_use *use;
 } use_list;
 
-/* NULL: nothing. The scales of 8-bit weights come with them. */
+/* What a packed weight is made from besides its codes. */
+static void mark_parts(use_list *list, const szgi_coded *coded, int64_t layer) {
+    const szgi_safetensors *tensors = list->checkpoint->tensors;
+    const char *const names[] = {coded->scales.tensor.name, coded->scales.table.name,
+                                 coded->scales.outer.name,  coded->biases.tensor.name,
+                                 coded->zeros.tensor.name,  coded->index.name};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const szgi_tensor *part = names[i] ? szgi_safetensors_find(tensors, names[i]) : NULL;
+        if (part)
+            list->use[part - szgi_safetensors_tensor(tensors, 0)] = (tensor_use){"scale", layer};
+    }
+}
+
+/* NULL: nothing. The scales of 8-bit and of packed weights come with them. */
 static void mark(use_list *list, const szgi_tensor *tensor, const char *found, int64_t layer) {
     const szgi_tensor *first = szgi_safetensors_tensor(list->checkpoint->tensors, 0);
     if (!tensor || !found)
@@ -31,6 +45,8 @@ static void mark(use_list *list, const szgi_tensor *tensor, const char *found, i
     list->use[tensor - first] = (tensor_use){found, layer};
     if (tensor->scale)
         list->use[tensor->scale - first] = (tensor_use){"scale", layer};
+    if (tensor->dtype == SZGI_DTYPE_CODED)
+        mark_parts(list, tensor->coded, layer);
 }
 
 /* Is it of a norm that is folded? */
@@ -99,8 +115,8 @@ static void mark_others(use_list *list) {
         return;
     const szgi_tensor *tables[2];
     szgi_vocabulary_find(checkpoint, tables);
-    bool reads = szgi_vocabulary_is_read(checkpoint) ||
-                 checkpoint->position_kind != SZG_POSITIONS_NONE;
+    bool reads =
+        szgi_vocabulary_is_read(checkpoint) || checkpoint->position_kind != SZG_POSITIONS_NONE;
     for (int i = 0; i < 2 && reads; i++)
         mark(list, tables[i], "embedding", 0);
 }

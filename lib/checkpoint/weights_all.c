@@ -211,7 +211,7 @@ static const char *describe(const szgi_tensor *tensor) {
     if (tensor->scales)
         return "scales of another tensor: listed only";
     if (!is_float(tensor) && szgi_text_ends(tensor->name, "_blocks"))
-        return "perhaps MXFP4, which is not read here: listed only";
+        return "perhaps MXFP4 without its scales: listed only";
     if (!is_float(tensor))
         return "not floating-point: listed only";
     return tensor->dims == 2 ? NULL : "not a matrix: listed only";

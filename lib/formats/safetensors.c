@@ -32,8 +32,10 @@ void szgi_safetensors_close(szgi_safetensors **set) {
         szgi_memory_free(shard->file);
         szgi_source_close(&shard->source);
     }
-    for (int64_t i = 0; i < (*set)->count; i++)
+    for (int64_t i = 0; i < (*set)->count; i++) {
         szgi_memory_free((*set)->tensor[i].refusal);
+        szgi_coded_close((*set)->tensor[i].coded);
+    }
     szgi_memory_free((*set)->missing);
     szgi_memory_free((*set)->shard);
     szgi_memory_free((*set)->tensor);
@@ -101,7 +103,8 @@ static szg_status complete(szg_context *context, szgi_safetensors *set, szgi_jso
             one = chosen(first, &set->tensor[end], map);
         for (int64_t k = i + 1; k < end; k++) /* in one file is damage, whatever the index says */
             if (!one || set->tensor[k].file == set->tensor[k - 1].file)
-                return fail_twice(context, set->shard[0].asked, &set->tensor[k], &set->tensor[k - 1]);
+                return fail_twice(context, set->shard[0].asked, &set->tensor[k],
+                                  &set->tensor[k - 1]);
         set->tensor[kept++] = *one;
         *dropped += end - i - 1;
     }
@@ -290,6 +293,10 @@ static int is_pytorch_name(const struct dirent *entry) {
     return entry->d_name[0] != '.' && szgi_path_is_pytorch(entry->d_name);
 }
 
+static int is_distributed_name(const struct dirent *entry) {
+    return szgi_path_is_distributed(entry->d_name);
+}
+
 static int is_gguf_name(const struct dirent *entry) {
     return entry->d_name[0] != '.' && szgi_path_ends(entry->d_name, ".gguf");
 }
@@ -339,6 +346,8 @@ static szg_status open_beside(szg_context *context, szgi_safetensors *set, const
 static szg_status open_all(szg_context *context, szgi_safetensors *set, const char *folder) {
     int count = 0;
     SZG_TRY(open_matching(context, set, folder, is_shard_name, &count));
+    if (count == 0) /* opening one tells how to convert all */
+        SZG_TRY(open_matching(context, set, folder, is_distributed_name, &count));
     if (count == 0)
         SZG_TRY(open_matching(context, set, folder, is_pytorch_name, &count));
     if (count == 0)

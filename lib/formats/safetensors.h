@@ -16,7 +16,8 @@ typedef enum szgi_dtype {
     SZGI_DTYPE_INTEGER, /* BOOL, I8 .. I64, U8 .. U64: never converted to reals */
     SZGI_DTYPE_OTHER,   /* 8-bit and smaller floats, complex, names unknown to szego */
     SZGI_DTYPE_BLOCKS,  /* quantised blocks of GGUF, read as float32 */
-    SZGI_DTYPE_FLOAT8   /* 8-bit floats, once szgi_safetensors_scale has said what scales them */
+    SZGI_DTYPE_FLOAT8,  /* 8-bit floats, once szgi_safetensors_scale has said what scales them */
+    SZGI_DTYPE_CODED    /* codes of a few bits, once szgi_safetensors_decode has said of what */
 } szgi_dtype;
 
 /* One tensor, row-major. */
@@ -38,6 +39,7 @@ typedef struct szgi_tensor {
     const struct szgi_tensor *scale;      /* SZGI_DTYPE_FLOAT8: a factor a block; NULL: 1 */
     int64_t block[2];                     /* with scale: rows and columns of a block */
     bool scales;                          /* it is the scale of another tensor */
+    struct szgi_coded *coded;             /* what it is made from; NULL: it is as it is stored */
     bool left_out; /* no file has its bytes: szego.hub did not fetch them; SZG_EIO to read it */
     char *refusal; /* NULL, or why it is not read: a clause for messages */
 } szgi_tensor;
@@ -99,9 +101,9 @@ SZG_CHECK_RESULT szg_status szgi_safetensors_refuse(szg_context *context, szgi_s
                                                     int64_t index, const char *reason);
 
 /* Elements start .. start + count - 1 as doubles, exactly (products with scales in F64 are
- * rounded). SZG_EINVAL (outside the tensor), SZG_EDATA (an integer or unknown type: the message
- * names tensor, type and remedy), SZG_EIO (the file cannot be read, or was cut since it was
- * opened). NaN and infinities pass. */
+ * rounded, and sums and quotients of packed weights: "formats/coded.h"). SZG_EINVAL (outside the
+ * tensor), SZG_EDATA (an integer or unknown type: the message names tensor, type and remedy),
+ * SZG_EIO (the file cannot be read, or was cut since it was opened). NaN and infinities pass. */
 SZG_CHECK_RESULT szg_status szgi_tensor_read(szg_context *context, const szgi_tensor *tensor,
                                              int64_t start, int64_t count, double *out);
 
@@ -112,7 +114,8 @@ SZG_CHECK_RESULT szg_status szgi_tensor_read_integers(szg_context *context,
                                                       int64_t count, int64_t *out);
 
 /* Index of the first NaN or infinite element, -1 if all are finite; of floats and blocks. Other
- * types: SZG_EDATA as szgi_tensor_read. Needs no memory; SZG_EIO, SZG_ECANCEL. */
+ * types: SZG_EDATA as szgi_tensor_read. Needs no memory, but for packed weights that have a bad
+ * scale; SZG_EIO, SZG_ECANCEL, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_tensor_first_bad(szg_context *context, const szgi_tensor *tensor,
                                                   int64_t *out);
 

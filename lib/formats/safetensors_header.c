@@ -19,6 +19,27 @@ bool szgi_path_is_pytorch(const char *path) {
     return false;
 }
 
+/* Takes the name of a PyTorch file. */
+#define CONVERT                                                                                    \
+    "python -c \"import torch; from safetensors.torch import save_file; "                          \
+    "x = torch.load('%s', map_location='cpu', weights_only=True); "                                \
+    "x = x.get('state_dict', x.get('model', x)) if isinstance(x, dict) else {'tensor': x}; "       \
+    "save_file({k: v.clone().contiguous() for k, v in x.items() "                                  \
+    "if isinstance(v, torch.Tensor)}, 'model.safetensors')\""
+
+bool szgi_path_is_distributed(const char *path) {
+    return szgi_path_ends(path, ".distcp") || strcmp(szgi_path_name(path), ".metadata") == 0;
+}
+
+szg_status szgi_distributed_refuse(szg_context *context, const char *folder, int length) {
+    return szgi_fail(context, SZG_EDATA,
+                     "%.*s: is a checkpoint of torch.distributed.checkpoint, in parts that szego "
+                     "does not read: make one file of it: python -m "
+                     "torch.distributed.checkpoint.format_utils dcp_to_torch '%.*s' model.pt, and "
+                     "then safetensors: " CONVERT,
+                     length, folder, length, folder, "model.pt");
+}
+
 /* Other formats that arrive under a checkpoint's name, told by their first bytes. */
 static szg_status refuse_other_formats(szg_context *context, const char *file,
                                        const unsigned char *data, int64_t size) {
@@ -38,19 +59,18 @@ static szg_status refuse_other_formats(szg_context *context, const char *file,
                          "%s: is a NumPy array, and safetensors are needed here: `szego logits` "
                          "reads logits, queries and keys from npy, `szego spectrum` lags",
                          file);
+    if (szgi_path_is_distributed(file)) {
+        int length = (int)(szgi_path_name(file) - file);
+        return szgi_distributed_refuse(context, length ? file : ".", length ? length : 1);
+    }
     bool named = szgi_path_is_pytorch(file);
     bool pickle = size >= 2 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 &&
                   (size < LENGTH_BYTES + 1 || data[LENGTH_BYTES] != '{');
     if (zip || pickle || named)
         return szgi_fail(
             context, SZG_EDATA,
-            "%s: is a PyTorch file, which can run code when read; convert it: python -c "
-            "\"import torch; from safetensors.torch import save_file; "
-            "x = torch.load('%s', map_location='cpu', weights_only=True); "
-            "x = x.get('state_dict', x) if isinstance(x, dict) else {'tensor': x}; "
-            "save_file({k: v.clone().contiguous() for k, v in x.items() "
-            "if isinstance(v, torch.Tensor)}, 'model.safetensors')\"",
-            file, szgi_path_name(file));
+            "%s: is a PyTorch file, which can run code when read; convert it: " CONVERT, file,
+            szgi_path_name(file));
     if (size >= 4 && memcmp(data, "GGUF", 4) == 0)
         return szgi_fail(
             context, SZG_EDATA,

@@ -13,8 +13,8 @@ typedef struct szgi_shard {
     char *file;          /* its path, for messages */
     szgi_source *source; /* NULL where the caller owns the bytes */
     szgi_json *header;
-    int64_t *shapes; /* of all its tensors, one after the other */
-    char *texts;     /* names of GGUF tensors, one after the other; NULL: in the header */
+    int64_t *shapes;          /* of all its tensors, one after the other */
+    char *texts;              /* names of GGUF tensors, one after the other; NULL: in the header */
     szgi_json *left_out;      /* NULL: every tensor of the header is whole */
     int64_t *left_out_shapes; /* as `shapes` */
     struct szgi_asked *asked; /* NULL: no tensor is asked of the caller */
@@ -64,6 +64,14 @@ SZG_CHECK_RESULT szg_status szgi_tensor_read_blocks(szg_context *context, const 
 /* ---- float8.c: elements of SZGI_DTYPE_FLOAT8, without their scales ---- */
 SZG_CHECK_RESULT szg_status szgi_tensor_read_float8(szg_context *context, const szgi_tensor *tensor,
                                                     int64_t start, int64_t count, double *out);
+/* ---- coded.c, coded_set.c: SZGI_DTYPE_CODED ---- */
+SZG_CHECK_RESULT szg_status szgi_tensor_read_coded(szg_context *context, const szgi_tensor *tensor,
+                                                   int64_t start, int64_t count, double *out);
+/* The tensors of floats that it is made from: whether they are finite decides whether it is. */
+enum { CODED_NUMBERS = 3 };
+int szgi_coded_numbers(const struct szgi_coded *packed, const szgi_tensor *out[CODED_NUMBERS]);
+void szgi_coded_close(struct szgi_coded *packed);
+
 /* Blocks along `size` elements; the last one may be smaller. */
 static inline int64_t szgi_blocks_along(int64_t size, int64_t block) {
     return size > 0 ? (size - 1) / block + 1 : 0;
@@ -78,6 +86,10 @@ SZG_CHECK_RESULT szg_status szgi_shards_complete(szg_context *context, szgi_safe
 
 /* Does the name say that the file is PyTorch's? Opening it tells how to convert it. */
 bool szgi_path_is_pytorch(const char *path);
+/* The same of parts of a checkpoint of torch.distributed, which is a folder. */
+bool szgi_path_is_distributed(const char *path);
+/* SZG_EDATA with the commands that convert the folder, `length` bytes of text. */
+szg_status szgi_distributed_refuse(szg_context *context, const char *folder, int length);
 
 /* Checks the last shard, a file of `size` bytes of which data[0 .. szgi_shard_head - 1] are needed,
  * and appends its tensors. Their bytes are in the shard's source, or in `data`. */

@@ -43,7 +43,7 @@ double szgi_tensor_roundoff(const szgi_tensor *tensor) {
 
 static szg_status check_readable(szg_context *context, const szgi_tensor *tensor) {
     if (szgi_dtype_info_of(tensor->dtype) || tensor->dtype == SZGI_DTYPE_BLOCKS ||
-        tensor->dtype == SZGI_DTYPE_FLOAT8)
+        tensor->dtype == SZGI_DTYPE_FLOAT8 || tensor->dtype == SZGI_DTYPE_CODED)
         return SZG_OK;
     return szgi_fail(context, SZG_EDATA, "%s: tensor %s: type %s is not a weight's type: %s",
                      tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name),
@@ -131,6 +131,8 @@ szg_status szgi_tensor_read(szg_context *context, const szgi_tensor *tensor, int
         return szgi_tensor_read_blocks(context, tensor, start, count, out);
     if (tensor->dtype == SZGI_DTYPE_FLOAT8)
         return read_scaled(context, tensor, start, count, out);
+    if (tensor->dtype == SZGI_DTYPE_CODED)
+        return szgi_tensor_read_coded(context, tensor, start, count, out);
     int64_t width = szgi_dtype_info_of(tensor->dtype)->bits / 8, most = TENSOR_BLOCK / width;
     unsigned char block[TENSOR_BLOCK];
     while (count > 0) {
@@ -236,9 +238,21 @@ static szg_status first_bad_value(szg_context *context, const szgi_tensor *tenso
     return SZG_OK;
 }
 
+/* Codes are finite, so scales and biases alone tell. */
+static szg_status first_bad_coded(szg_context *context, const szgi_tensor *tensor, int64_t *out) {
+    const szgi_tensor *part[CODED_NUMBERS];
+    int parts = szgi_coded_numbers(tensor->coded, part);
+    *out = -1;
+    for (int i = 0; i < parts && *out < 0; i++)
+        SZG_TRY(szgi_tensor_first_bad(context, part[i], out));
+    return *out < 0 ? SZG_OK : first_bad_value(context, tensor, out);
+}
+
 szg_status szgi_tensor_first_bad(szg_context *context, const szgi_tensor *tensor, int64_t *out) {
     *out = -1;
     SZG_TRY(check_readable(context, tensor));
+    if (tensor->dtype == SZGI_DTYPE_CODED)
+        return first_bad_coded(context, tensor, out);
     if (!szgi_dtype_info_of(tensor->dtype))
         return first_bad_value(context, tensor, out);
     int64_t width = szgi_dtype_info_of(tensor->dtype)->bits / 8, most = TENSOR_BLOCK / width;
@@ -274,6 +288,12 @@ szg_status szgi_tensor_check(szg_context *context, const szgi_tensor *tensor) {
     double value;
     if (tensor->scale) /* the message names the tensor that has the bad number */
         SZG_TRY(szgi_tensor_check(context, tensor->scale));
+    if (tensor->dtype == SZGI_DTYPE_CODED) {
+        const szgi_tensor *part[CODED_NUMBERS];
+        int parts = szgi_coded_numbers(tensor->coded, part);
+        for (int i = 0; i < parts; i++)
+            SZG_TRY(szgi_tensor_check(context, part[i]));
+    }
     SZG_TRY(szgi_tensor_first_bad(context, tensor, &bad));
     if (bad < 0)
         return SZG_OK;

@@ -231,9 +231,9 @@ START_TEST(scales_that_are_wrong) {
          WEIGHT " where a weight belongs: its scales " SCALE " are missing: fetch the checkpoint",
          1},
         {rename_static, block,
-         WEIGHT " where a weight belongs: its scales are "
-                "model.layers.0.self_attn.q_proj.weight_scale, and szego knows those called " SCALE
-                " alone",
+         WEIGHT
+         " where a weight belongs: its scales are "
+         "model.layers.0.self_attn.q_proj.weight_scale, and szego does not know that name of FP8",
          1},
         {narrow, block,
          "its scales " SCALE " have shape [6, 2], and blocks of [3, 4] "
@@ -246,7 +246,7 @@ START_TEST(scales_that_are_wrong) {
          "missing: --set quantization_config.weight_block_size=[128,128] gives it",
          2},
         {keep, ",\"quant_method\":\"compressed-tensors\"",
-         "the weights are quantised by compressed-tensors (quantization_config", 2}};
+         "its scales are " SCALE ", and szego does not know that name of compressed-tensors", 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         test_model eight, wide;
         szg_checkpoint *checkpoint;

@@ -200,6 +200,10 @@ START_TEST(bad_lengths_and_other_formats_are_refused) {
     ck_szg_fails(
         SZG_EDATA, "torch.load('pytorch_model.bin'",
         szgi_safetensors_open(test_context(), scratch_text("pytorch_model.bin", "x"), &set));
+    ck_szg_fails(SZG_EDATA, "torch.distributed.checkpoint.format_utils dcp_to_torch '",
+                 szgi_safetensors_open(test_context(), scratch_text("__0_0.distcp", "x"), &set));
+    ck_szg_fails(SZG_EDATA, "is a checkpoint of torch.distributed.checkpoint",
+                 szgi_safetensors_open(test_context(), scratch_text(".metadata", "x"), &set));
     ck_szg_fails(SZG_EIO, "cannot be read",
                  szgi_safetensors_open(test_context(), scratch_path("none.safetensors"), &set));
     /* a header of 0x280 bytes begins like a pickle and is none */
