@@ -63,6 +63,7 @@ static void mark_lag_tables(use_list *list, int64_t index) {
     if (list->options->raw)
         return;
     mark(list, list->checkpoint->layer[index].added, "lag table", index);
+    mark(list, list->checkpoint->layer[index].mixing, "lag table", index);
     szgi_lag_table_tensors(list->checkpoint, index, tensors);
     for (int i = 0; i < LAG_TABLE_TENSORS; i++)
         mark(list, tensors[i], "lag table", index);
@@ -99,8 +100,8 @@ static void mark_others(use_list *list) {
         return;
     const szgi_tensor *tables[2];
     szgi_vocabulary_find(checkpoint, tables);
-    bool reads = szgi_vocabulary_is_read(checkpoint) ||
-                 checkpoint->position_kind != SZG_POSITIONS_NONE;
+    bool reads =
+        szgi_vocabulary_is_read(checkpoint) || checkpoint->position_kind != SZG_POSITIONS_NONE;
     for (int i = 0; i < 2 && reads; i++)
         mark(list, tables[i], "embedding", 0);
 }
