@@ -190,8 +190,11 @@ typedef struct szg_checkpoint_tables {
     szg_table *heads;        /* one row per head: is it positional, at which lags, beside chance */
     szg_table *layers;       /* how a layer's shares spread over its heads, beside chance */
     szg_table *circuits;     /* QK at each lag, and OV, a row each; NULL unless asked for */
-    int64_t bad;             /* tensors and heads that were reported and skipped */
-    int64_t unconverged;     /* heads or tensors whose spectrum did not converge: skipped */
+    szg_table *profiles; /* one row per trained profile of the lag: its certified symbol range */
+    szg_table *profile_values; /* the values of the profiles, one row per lag */
+    szg_table *mixtures;       /* one row per head that mixes profiles: bounds for any query */
+    int64_t bad;               /* tensors and heads that were reported and skipped */
+    int64_t unconverged;       /* heads or tensors whose spectrum did not converge: skipped */
 } szg_checkpoint_tables;
 
 /* Analyses the whole checkpoint. Known architecture: for each layer and head singular values and

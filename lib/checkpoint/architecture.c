@@ -264,6 +264,11 @@ static szg_status own_size(szg_context *context, const szg_checkpoint *checkpoin
 static szg_status resolve_head_size(szg_context *context, szg_checkpoint *checkpoint) {
     const char *const names[] = {"head_dim", checkpoint->family->keys.head, NULL};
     szgi_json_value value;
+    const char *const own[] = {checkpoint->family->keys.head, NULL};
+    if (checkpoint->family->stack && own[0] && szgi_json_has(checkpoint->settings, own[0])) {
+        checkpoint->decided.head_size = own[0];
+        return szgi_config_integer(context, checkpoint->settings, own, 1, &checkpoint->head_size);
+    }
     if (checkpoint->family->layout == LAYOUT_LATENT) {
         checkpoint->head_size = checkpoint->latent.nope + checkpoint->latent.rope;
         checkpoint->decided.head_size = "qk_nope_head_dim, qk_rope_head_dim";
@@ -331,12 +336,14 @@ static szg_status global_key_heads(szg_context *context, szg_checkpoint *checkpo
 static szg_status separate_key_heads(szg_context *context, szg_checkpoint *checkpoint) {
     if (checkpoint->family->own_sizes)
         return global_key_heads(context, checkpoint);
-    szgi_json_value value = szgi_json_member(checkpoint->settings, key_head_keys[0]);
-    if (szgi_json_has(checkpoint->settings, key_head_keys[0])) {
+    const char *own = checkpoint->family->keys.key_heads;
+    const char *const keys[] = {own ? own : key_head_keys[0], NULL};
+    szgi_json_value value = szgi_json_member(checkpoint->settings, keys[0]);
+    if (szgi_json_has(checkpoint->settings, keys[0])) {
         int64_t times = checkpoint->family->key_heads_times;
-        checkpoint->decided.key_heads = key_head_keys[0];
-        SZG_TRY(szgi_config_integer(context, checkpoint->settings, key_head_keys, 1,
-                                    &checkpoint->key_heads));
+        checkpoint->decided.key_heads = keys[0];
+        SZG_TRY(
+            szgi_config_integer(context, checkpoint->settings, keys, 1, &checkpoint->key_heads));
         checkpoint->key_heads *= times && checkpoint->key_heads <= checkpoint->heads ? times : 1;
         return SZG_OK;
     }
@@ -458,6 +465,9 @@ static szg_status resolve_scale(szg_context *context, szg_checkpoint *checkpoint
         return SZG_OK;
     case SCALE_HALF:
         *scale = sqrt(2 / (double)checkpoint->head_size);
+        return SZG_OK;
+    case SCALE_LENGTH:
+        *scale = 1 / (double)checkpoint->head_size;
         return SZG_OK;
     case SCALE_FACTOR:
         return scale_from(context, checkpoint, "attention_multiplier", scale);

@@ -46,6 +46,7 @@ typedef enum position_rule {
 typedef enum scale_rule {
     SCALE_HEAD,   /* 1/sqrt(e) */
     SCALE_ONE,    /* 1 (T5, GPT-Neo) */
+    SCALE_LENGTH, /* 1/e: queries and keys are normalised (Inkling) */
     SCALE_GPT2,   /* 1/sqrt(e) unless scale_attn_weights is false, and by layer where asked for */
     SCALE_SCALAR, /* 1/sqrt(query_pre_attn_scalar), which must be there (Gemma 2, 3) */
     SCALE_SCALAR_OR_HEAD, /* the same, or 1/sqrt(e) where it is absent (Step 3.5) */
@@ -106,6 +107,8 @@ typedef enum temperature_rule {
     TEMPERATURE_LLAMA4, /* 1 + attn_scale log1p(floor((i + 1) / floor_scale)), unrotated layers */
     TEMPERATURE_MINISTRAL3, /* 1 + llama_4_scaling_beta log1p(floor(i / original length)) */
     TEMPERATURE_KEYS,       /* the same by attn_scale and floor_scale (GGUF) */
+    TEMPERATURE_INKLING,    /* 1 + log_scaling_alpha ln((i + 1) / log_scaling_n_floor), where the
+                             * logarithm is positive; on the bias by the lag too */
 } temperature_rule;
 
 /* Slopes times the lag, added to the logits. */
@@ -161,9 +164,18 @@ typedef enum input_rule {
 /* What a configuration calls its sizes. */
 typedef struct size_keys {
     const char *layers, *heads, *model; /* NULL: the usual key alone */
-    const char *head;                   /* besides head_dim */
+    const char *head;                   /* besides head_dim; of a stack: in place of it */
+    const char *key_heads;              /* in place of num_key_value_heads; NULL: that */
     const char *layers_otherwise;       /* of another stack: it counts if `layers` is not there */
 } size_keys;
+
+/* What a bank of profiles by the lag is called: names behind "INDEX.", keys of the configuration.
+ */
+typedef struct lag_bank_names {
+    const char *profiles; /* [profiles, lags], by the model's code */
+    const char *weights;  /* [heads profiles, d]: what mixes them for a query */
+    const char *count, *extent;
+} lag_bank_names;
 
 /* One model_type, or one stack of it. */
 typedef struct model_family {
@@ -229,7 +241,10 @@ typedef struct model_family {
     const char *added_in_layer; /* what follows "INDEX." where each layer has one; NULL: the first's
                                    is that of all */
     const char *softmax,
-        *left_out;            /* what is not the softmax over all keys, and the sentence; NULL */
+        *left_out; /* what is not the softmax over all keys, and the sentence; NULL */
+    const lag_bank_names
+        *bank;              /* each query mixes trained profiles of the lag (Inkling); NULL: none */
+    const char *key_mixing; /* what mixes keys of several tokens before their norm; NULL: nothing */
     const char *other_tokens; /* why layer 0 does not read embeddings of words; NULL: it does */
 } model_family;
 
@@ -268,10 +283,11 @@ typedef struct layer_weights {
     int64_t owner;      /* whose weights are its own: likewise, or that of a group (ALBERT) */
     char *problem;      /* NULL, or why this layer cannot be read */
     double scale;
-    int rotation;             /* index into szg_checkpoint.rotation; -1: none */
-    const szgi_tensor *added; /* its term by the lag; NULL: none */
-    int64_t window;           /* queries see keys at lags below it alone, in size; 0: at any */
-    bool bias_unread;         /* queries or keys have a bias that is no vector of their size */
+    int rotation;              /* index into szg_checkpoint.rotation; -1: none */
+    const szgi_tensor *added;  /* its term by the lag; NULL: none */
+    const szgi_tensor *mixing; /* what mixes the profiles of `added` for a query; NULL: nothing */
+    int64_t window;            /* queries see keys at lags below it alone, in size; 0: at any */
+    bool bias_unread;          /* queries or keys have a bias that is no vector of their size */
 } layer_weights;
 
 enum { ROTATIONS_MAX = 2 };

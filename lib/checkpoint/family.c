@@ -216,6 +216,43 @@ static const latent_names latent = LATENT_NAMES("self_attn"),
           .input = INPUT_RMS_PLUS_ONE, .scale = SCALE_SCALAR_OR_HEAD, .norm = NORM_HEAD,           \
           .gain_plus_one = true, .bases = BASE_NESTED, .partial = PARTIAL_OPTIONAL)
 
+/* Names as transformers has them, and as the published files do. A size that the file does not tell
+ * apart belongs to one kind of layer. */
+#define BANK_NAMES(attention, mixing, length)                                                      \
+    {                                                                                              \
+        .profiles = attention ".rel_logits_proj.proj", .weights = attention "." mixing ".weight",  \
+        .count = "d_rel", .extent = length                                                         \
+    }
+static const lag_bank_names bank_sliding = BANK_NAMES("self_attn", "r_proj", "sliding_window_size"),
+                            bank_full = BANK_NAMES("self_attn", "r_proj", "rel_extent"),
+                            bank_sliding_published =
+                                BANK_NAMES("attn", "wr_du", "sliding_window_size"),
+                            bank_full_published = BANK_NAMES("attn", "wr_du", "rel_extent");
+#define INKLING(name, type, attention, q, k, input_, names, ...)                                   \
+    {                                                                                              \
+        .model_type = "inkling_text", .stack = name, .only = type, .stem = "layers.",              \
+        .query = attention "." q ".weight", .key = attention "." k ".weight", .grouped = true,     \
+        .scale = SCALE_LENGTH, .norm = NORM_HEAD, .query_norm = attention ".q_norm.weight",        \
+        .key_norm = attention ".k_norm.weight", .input_name = input_,                              \
+        .added = "rel_logits_proj.proj",                                                           \
+        .added_sentence = "each query mixes trained profiles of the lag, which are added to the "  \
+                          "logits: left out, see the tables profiles and mixtures",                \
+        .added_unread = "each query mixes profiles of the lag: see the tables profiles and "       \
+                        "mixtures",                                                                \
+        .bank = &names,                                                                            \
+        .key_mixing = "keys pass a short convolution over tokens (k_sconv) before their norm: "    \
+                      "left out",                                                                  \
+        __VA_ARGS__                                                                                \
+    }
+#define INKLING_SLIDING(...)                                                                       \
+    INKLING("sliding", "hybrid_sliding", __VA_ARGS__,                                              \
+            .keys = {.heads = "swa_num_attention_heads",                                           \
+                     .head = "swa_head_dim",                                                       \
+                     .key_heads = "swa_num_key_value_heads"})
+#define INKLING_FULL(...) INKLING("full", "hybrid", __VA_ARGS__, .temperature = TEMPERATURE_INKLING)
+#define TRANSFORMERS_NAMES "self_attn", "q_proj", "k_proj", NULL
+#define PUBLISHED_NAMES "attn", "wq_du", "wk_dv", "attn_norm"
+
 /* What a layer has in place of attention. */
 static const char *const recurrent[] = {"temporal_block.linear_x.weight", NULL};
 static const char *const mamba[] = {"mamba.in_proj.weight", NULL};
@@ -667,6 +704,10 @@ static const model_family families[] = {
     LLAMA("granitemoehybrid", .scale = SCALE_FACTOR, .mixed = true, .skips = SKIP_ALL),
     LLAMA("aria_text"),
     LLAMA("iquestcoder", .clips = true),
+    INKLING_SLIDING(TRANSFORMERS_NAMES, bank_sliding),
+    INKLING_FULL(TRANSFORMERS_NAMES, bank_full),
+    INKLING_SLIDING(PUBLISHED_NAMES, bank_sliding_published),
+    INKLING_FULL(PUBLISHED_NAMES, bank_full_published),
     MIMO("sliding", "sliding_attention", 2),
     MIMO("full", "full_attention", 1),
     STEP("sliding", "sliding_attention", "num_sliding_attention_heads"),

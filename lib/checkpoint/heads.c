@@ -11,6 +11,7 @@
 #include "head.h"
 #include "layer_rows.h"
 #include "positional_rows.h"
+#include "profile_rows.h"
 #include "resume.h"
 #include "scale.h"
 #include "use.h"
@@ -506,6 +507,8 @@ static szg_status analyse_all(szg_context *context, head_job *job, szg_checkpoin
                                    job->input.positions, job->input.p, job->input.p_exponent,
                                    job->input.options->kernel, &job->input.absolute));
     SZG_TRY(check_counted(context, &job->input));
+    SZG_TRY(szgi_profile_rows_add(context, job->input.checkpoint, job->input.options, job->part,
+                                  &job->input.bias, tables));
     SZG_TRY(take_kept(context, job, tables));
     SZG_TRY(run_windows(context, job, tables));
     if (job->input.unplaced)

@@ -12,6 +12,7 @@
 #include "toeplitz/toeplitz.h"
 #include "layer_rows.h"
 #include "positional_rows.h"
+#include "profile_rows.h"
 #include "properties.h"
 #include "rows.h"
 #include "rows_top.h"
@@ -162,6 +163,7 @@ szg_status szgi_rows_open(szg_context *context, const szg_checkpoint *checkpoint
     if (checkpoint->family) {
         SZG_TRY(szgi_positional_rows_open(context, options->kernel, tables));
         SZG_TRY(szgi_layer_rows_open(context, tables));
+        SZG_TRY(szgi_profile_rows_open(context, checkpoint, options, tables));
     }
     return szgi_properties_report(context, checkpoint, &tables->architecture);
 }

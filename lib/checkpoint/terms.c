@@ -235,7 +235,11 @@ static szg_status resolve_temperature(szg_context *context, szg_checkpoint *chec
     bool tuned = true;
     if (checkpoint->family->temperature == TEMPERATURE_NONE)
         return SZG_OK;
-    if (checkpoint->family->temperature == TEMPERATURE_LLAMA4) {
+    if (checkpoint->family->temperature == TEMPERATURE_INKLING) {
+        factor = "log_scaling_alpha";
+        length = "log_scaling_n_floor";
+        tuned = szgi_json_has(object, length);
+    } else if (checkpoint->family->temperature == TEMPERATURE_LLAMA4) {
         szgi_json_value flag = szgi_json_member(object, "attn_temperature_tuning");
         SZG_TRY(szgi_config_require(context, flag));
         int64_t number; /* in files as published */
@@ -276,6 +280,14 @@ static const szgi_tensor *own_tensor(const szg_checkpoint *checkpoint, const cha
     return tensor;
 }
 
+static void place_added(szg_checkpoint *checkpoint, int64_t index) {
+    const lag_bank_names *bank = checkpoint->family->bank;
+    const char *suffix = bank ? bank->profiles : checkpoint->family->added_in_layer;
+    layer_weights *layer = &checkpoint->layer[index];
+    layer->added = suffix ? szgi_layer_tensor(checkpoint, index, suffix) : checkpoint->added;
+    layer->mixing = bank ? szgi_layer_tensor(checkpoint, index, bank->weights) : NULL;
+}
+
 static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoint) {
     const char *const sinks[] = {"self_attn.sinks", "self_attn.softmax_offset",
                                  "self_attn.attention_sink_bias", "attn_sinks.weight", NULL};
@@ -293,10 +305,7 @@ static szg_status resolve_tensors(szg_context *context, szg_checkpoint *checkpoi
     if (checkpoint->family->added)
         checkpoint->added = stack_tensor(checkpoint, added);
     for (int64_t i = 0; i < checkpoint->layers && checkpoint->added; i++)
-        checkpoint->layer[i].added =
-            checkpoint->family->added_in_layer
-                ? szgi_layer_tensor(checkpoint, i, checkpoint->family->added_in_layer)
-                : checkpoint->added;
+        place_added(checkpoint, i);
     if (checkpoint->sinks)
         SZG_TRY(
             leave_out(context, checkpoint,
@@ -357,6 +366,8 @@ static szg_status resolve_global(szg_context *context, szg_checkpoint *checkpoin
 
 static szg_status resolve_rest(szg_context *context, szg_checkpoint *checkpoint) {
     SZG_TRY(resolve_global(context, checkpoint));
+    if (checkpoint->family->key_mixing)
+        SZG_TRY(leave_out(context, checkpoint, checkpoint->family->key_mixing));
     if (!checkpoint->family->stack && has_cross_attention(checkpoint))
         SZG_TRY(
             leave_out(context, checkpoint, "there is cross-attention too: its heads are not read"));

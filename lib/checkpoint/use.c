@@ -79,6 +79,7 @@ static void mark_lag_tables(use_list *list, int64_t index) {
     if (list->options->raw)
         return;
     mark(list, list->checkpoint->layer[index].added, "lag table", index);
+    mark(list, list->checkpoint->layer[index].mixing, "lag table", index);
     szgi_lag_table_tensors(list->checkpoint, index, tensors);
     for (int i = 0; i < LAG_TABLE_TENSORS; i++)
         mark(list, tensors[i], "lag table", index);

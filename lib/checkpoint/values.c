@@ -124,10 +124,16 @@ static const szgi_tensor *own_values(const szg_checkpoint *checkpoint, int64_t l
 /* Tensors beside the values' that act on them: a norm of all heads together before the output
  * (BitNet), a gate of each number (AFMoE), or two halves of the values that are subtracted
  * (DiffLlama). */
-static const char *const unknown[] = {
-    "self_attn.lambda_q1",       "self_attn.v_norm.weight", "self_attn.attn_sub_norm.weight",
-    "self_attn.sub_norm.weight", "self_attn.g_proj.weight", "self_attn.gate_proj.weight",
-    "attn_v_norm.weight",        "attn_sub_norm.weight",    "attn_gate.weight"};
+static const char *const unknown[] = {"self_attn.lambda_q1",
+                                      "self_attn.v_norm.weight",
+                                      "self_attn.attn_sub_norm.weight",
+                                      "self_attn.v_sconv.conv1d.weight",
+                                      "self_attn.sub_norm.weight",
+                                      "self_attn.g_proj.weight",
+                                      "self_attn.gate_proj.weight",
+                                      "attn_v_norm.weight",
+                                      "attn_sub_norm.weight",
+                                      "attn_gate.weight"};
 
 /* Values are divided by their root mean square, without gains. */
 static bool is_normed(const szg_checkpoint *checkpoint) {
