@@ -14,7 +14,7 @@ void szgi_checkpoint_tables_list(szg_checkpoint_tables *tables,
         &tables->summary, &tables->notes,        &tables->spectra, &tables->frequencies,
         &tables->kernel,  &tables->range,        &tables->samples, &tables->tensors,
         &tables->bounds,  &tables->architecture, &tables->top,     &tables->circuits,
-        &tables->heads,   &tables->layers};
+        &tables->heads,   &tables->layers,       &tables->decays};
     memcpy(out, list, sizeof list);
 }
 

@@ -225,7 +225,7 @@ class CheckpointOptions(Struct):
 class CheckpointTables(Struct):
     c_name = "szg_checkpoint_tables"
     _fields_ = [(name, _PTR) for name in ("summary", "notes", "spectra", "frequencies", "kernel", "range", "samples",
-                                          "tensors", "bounds", "architecture", "top", "heads", "layers", "circuits")] + [
+                                          "tensors", "bounds", "architecture", "top", "heads", "layers", "circuits", "decays")] + [
                                               ("bad", _I64), ("unconverged", _I64)]
 
 
