@@ -126,7 +126,12 @@ def recurrent(model):
 
 
 def table(folder, *options):
-    out = os.path.join(folder, "out")
+    out, config = os.path.join(folder, "out"), os.path.join(folder, "config.json")
+    with open(config, encoding="utf-8") as file:  # version 4 writes what is no JSON
+        text = file.read().replace(" Infinity", ' {"__float__": "Infinity"}')
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(text.replace('{"__float__": {"__float__": "Infinity"}}', '{"__float__": "Infinity"}')
+                   .replace('"__float__": {"__float__": "Infinity"}', '"__float__": "Infinity"'))
     done = subprocess.run([PROGRAM, "checkpoint", folder, "-q", "-o", out + "/", *options], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr)
