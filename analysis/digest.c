@@ -67,6 +67,8 @@ szg_status digest_copy_row(szg_context *context, const szg_table *from, int64_t 
 static szg_status fill(szg_context *context, const szg_checkpoint_tables *tables, digest *out) {
     if (tables->heads && szg_table_rows(tables->heads) > 0)
         SZG_TRY(digest_heads(context, tables->heads, out));
+    if (tables->decays)
+        SZG_TRY(digest_decays(context, tables->decays, out->said.stream));
     SZG_TRY(digest_layers(context, tables, out));
     if (szg_table_rows(out->layers) > 0)
         return SZG_OK;

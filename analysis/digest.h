@@ -4,6 +4,8 @@
 #ifndef SZG_ANALYSIS_DIGEST_H
 #define SZG_ANALYSIS_DIGEST_H
 
+#include <stdio.h>
+
 #include <szego/checkpoint.h>
 
 #include "base/text.h"
@@ -30,6 +32,11 @@ SZG_CHECK_RESULT szg_status digest_heads(szg_context *context, const szg_table *
 
 SZG_CHECK_RESULT szg_status digest_layers(szg_context *context, const szg_checkpoint_tables *tables,
                                           digest *out);
+
+/* ---- digest_decays.c ---- */
+
+/* Says how far recurrent layers remember. SZG_ENOMEM. */
+SZG_CHECK_RESULT szg_status digest_decays(szg_context *context, const szg_table *decays, FILE *to);
 
 /* ---- digest_diff.c ---- */
 

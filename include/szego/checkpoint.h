@@ -193,6 +193,8 @@ typedef struct szg_checkpoint_tables {
     szg_table *profiles; /* one row per trained profile of the lag: its certified symbol range */
     szg_table *profile_values; /* the values of the profiles, one row per lag */
     szg_table *mixtures;       /* one row per head that mixes profiles: bounds for any query */
+    szg_table *decays;         /* of recurrent layers, one row per head: half-lives, and what bounds
+                                  them; NULL with `raw`, and where there are none */
     int64_t bad;               /* tensors and heads that were reported and skipped */
     int64_t unconverged;       /* heads or tensors whose spectrum did not converge: skipped */
 } szg_checkpoint_tables;

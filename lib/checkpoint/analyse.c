@@ -3,6 +3,7 @@
 #include "base/options.h"
 #include "analyse.h"
 #include "circuit.h"
+#include "decay.h"
 #include "properties.h"
 #include "use.h"
 
@@ -141,6 +142,8 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
     if (status == SZG_OK)
         status = checkpoint->family ? szgi_analyse_heads(context, checkpoint, &own, &part, out)
                                     : szgi_analyse_weights(context, checkpoint, &own, out);
+    if (status == SZG_OK && !own.raw && !own.kernel_only)
+        status = szgi_decays_report(context, checkpoint, checkpoint->family ? &part : NULL, out);
     if (status == SZG_OK)
         status = szgi_safetensors_check(context, checkpoint->tensors);
     if (status == SZG_OK)

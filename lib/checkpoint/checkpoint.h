@@ -15,7 +15,7 @@ const char *szgi_checkpoint_note(const szg_checkpoint *checkpoint);
 const char *szgi_checkpoint_left_out(const szg_checkpoint *checkpoint);
 
 /* Every table of an analysis, in the order of the result. */
-enum { SZGI_CHECKPOINT_TABLES = 17 };
+enum { SZGI_CHECKPOINT_TABLES = 18 };
 void szgi_checkpoint_tables_list(szg_checkpoint_tables *tables,
                                  szg_table **out[SZGI_CHECKPOINT_TABLES]);
 /* Appends the rows of another stack, and takes the tables that are missing in `to`. The caller

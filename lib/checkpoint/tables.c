@@ -11,11 +11,11 @@ _Static_assert(SZGI_CHECKPOINT_TABLES == offsetof(szg_checkpoint_tables, bad) / 
 void szgi_checkpoint_tables_list(szg_checkpoint_tables *tables,
                                  szg_table **out[SZGI_CHECKPOINT_TABLES]) {
     szg_table **const list[SZGI_CHECKPOINT_TABLES] = {
-        &tables->summary, &tables->notes,        &tables->spectra,  &tables->frequencies,
-        &tables->kernel,  &tables->range,        &tables->samples,  &tables->tensors,
-        &tables->bounds,  &tables->architecture, &tables->top,      &tables->circuits,
-        &tables->heads,   &tables->layers,       &tables->profiles, &tables->profile_values,
-        &tables->mixtures};
+        &tables->summary,  &tables->notes,        &tables->spectra,  &tables->frequencies,
+        &tables->kernel,   &tables->range,        &tables->samples,  &tables->tensors,
+        &tables->bounds,   &tables->architecture, &tables->top,      &tables->circuits,
+        &tables->heads,    &tables->layers,       &tables->profiles, &tables->profile_values,
+        &tables->mixtures, &tables->decays};
     memcpy(out, list, sizeof list);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "decay.h"
 #include "fold.h"
 #include "formats/coded.h"
 #include "lag_table.h"
@@ -85,9 +86,22 @@ static void mark_lag_tables(use_list *list, int64_t index) {
         mark(list, tensors[i], "lag table", index);
 }
 
+/* What the gates of a recurrent layer read, and their norm. */
+static void mark_decays(use_list *list, int64_t index) {
+    const decay_family *family = szgi_decay_family_of(list->checkpoint);
+    const szgi_tensor *tensors[DECAY_TENSORS];
+    if (!family || list->options->raw || list->options->kernel_only)
+        return;
+    szgi_decay_tensors(list->checkpoint, family, list->checkpoint->prefix, index, tensors);
+    bool is_recurrent = tensors[DECAY_RATE] || tensors[DECAY_SHIFT] || tensors[DECAY_WEIGHT];
+    for (int i = 0; i < DECAY_TENSORS && is_recurrent; i++)
+        mark(list, tensors[i], i == DECAY_GAIN ? "norm" : "decay", index);
+}
+
 /* Marks the tensors of a layer. A fused tensor is its queries'. */
 static void mark_layer(use_list *list, int64_t index) {
     const layer_weights *layer = &list->checkpoint->layer[index];
+    mark_decays(list, index);
     if (layer->absent)
         return;
     if (list->values) {

@@ -226,7 +226,7 @@ class CheckpointTables(Struct):
     c_name = "szg_checkpoint_tables"
     _fields_ = [(name, _PTR) for name in ("summary", "notes", "spectra", "frequencies", "kernel", "range", "samples",
                                           "tensors", "bounds", "architecture", "top", "heads", "layers", "circuits",
-                                          "profiles", "profile_values", "mixtures")] + [
+                                          "profiles", "profile_values", "mixtures", "decays")] + [
                                               ("bad", _I64), ("unconverged", _I64)]
 
 
