@@ -142,7 +142,7 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
         status = checkpoint->family ? szgi_analyse_heads(context, checkpoint, &own, &part, out)
                                     : szgi_analyse_weights(context, checkpoint, &own, out);
     if (status == SZG_OK)
-        status = szgi_safetensors_check(context, checkpoint->tensors);
+        status = szgi_checkpoint_check_files(context, checkpoint);
     if (status == SZG_OK)
         szgi_rows_unsaid(context, out->bad + out->unconverged,
                          own.kernel_only ? "notes" : "summary");

@@ -521,8 +521,8 @@ static szg_status run_job(szg_context *context, diff_job *job, int64_t step,
     const szgi_heads_pair pair = {base, other, step, job->problem, job->seed};
     if (job->fold != FOLD_NONE)
         SZG_TRY(szgi_diff_heads_add(context, &pair, tables->diff_heads));
-    SZG_TRY(szgi_safetensors_check(context, base->tensors));
-    return szgi_safetensors_check(context, other->tensors);
+    SZG_TRY(szgi_checkpoint_check_files(context, base));
+    return szgi_checkpoint_check_files(context, other);
 }
 
 szg_status szgi_checkpoint_diff(szg_context *context, const szg_checkpoint *base,

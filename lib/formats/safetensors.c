@@ -32,8 +32,10 @@ void szgi_safetensors_close(szgi_safetensors **set) {
         szgi_memory_free(shard->file);
         szgi_source_close(&shard->source);
     }
-    for (int64_t i = 0; i < (*set)->count; i++)
+    for (int64_t i = 0; i < (*set)->count; i++) {
         szgi_memory_free((*set)->tensor[i].refusal);
+        szgi_update_close(&(*set)->tensor[i].update);
+    }
     szgi_memory_free((*set)->missing);
     szgi_memory_free((*set)->shard);
     szgi_memory_free((*set)->tensor);
@@ -101,7 +103,8 @@ static szg_status complete(szg_context *context, szgi_safetensors *set, szgi_jso
             one = chosen(first, &set->tensor[end], map);
         for (int64_t k = i + 1; k < end; k++) /* in one file is damage, whatever the index says */
             if (!one || set->tensor[k].file == set->tensor[k - 1].file)
-                return fail_twice(context, set->shard[0].asked, &set->tensor[k], &set->tensor[k - 1]);
+                return fail_twice(context, set->shard[0].asked, &set->tensor[k],
+                                  &set->tensor[k - 1]);
         set->tensor[kept++] = *one;
         *dropped += end - i - 1;
     }
