@@ -420,6 +420,14 @@ static bool is_there(const char *path) {
     return stat(path, &entry) == 0;
 }
 
+szg_status szgi_path_is_adapter(szg_context *context, const char *path, bool *out) {
+    char *name;
+    SZG_TRY(szgi_path_join(context, path, ADAPTER_CONFIG, &name));
+    *out = szgi_path_is_folder(path) && is_there(name);
+    szgi_memory_free(name);
+    return SZG_OK;
+}
+
 /* FOLDER/adapter_model.safetensors; the remedy for a folder that has only PyTorch's form. */
 static szg_status open_weights(szg_context *context, checkpoint_adapter *adapter) {
     char *path = NULL, *pytorch = NULL;

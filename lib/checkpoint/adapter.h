@@ -20,6 +20,9 @@ typedef struct checkpoint_adapter {
 
 #define ADAPTER_CONFIG "adapter_config.json"
 
+/* A folder with ADAPTER_CONFIG: a model of which one part alone would be read. */
+SZG_CHECK_RESULT szg_status szgi_path_is_adapter(szg_context *context, const char *path, bool *out);
+
 /* Opens the adapter in the folder `path`, or what the hub calls so, and changes the tensors of the
  * checkpoint, whose family is known by now: szgi_tensor_read then gives W + scale B A. The
  * checkpoint keeps the adapter. SZG_EDATA that names file, tensor or field, and remedy: no adapter

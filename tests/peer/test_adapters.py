@@ -313,6 +313,47 @@ def on_the_command_line(where):
     tap.ok("the program says what it added", said == ["DoRA, rank 3, scale 1.33333, in 8 tensors"], str(said))
 
 
+def differences(where):
+    """What diff says of an adapter is what it says of the applied weights; the spectrum of s B A is NumPy's."""
+    for label, base, e, d in (("rsLoRA", "llama", E, D), ("Conv1D", "Conv1D base", E, D)):
+        with_adapter = tables(PROGRAM, "diff", f"{where}/{base}", f"{where}/{label}")
+        merged = tables(PROGRAM, "diff", f"{where}/{base}", f"{where}/{label} merged")
+        key = lambda row: (row["layer"], row["head"])  # pylint: disable=unnecessary-lambda-assignment
+        gap = max(abs(float(a[column]) - float(b[column])) for a, b in zip(sorted(with_adapter["diff"], key=key),
+                  sorted(merged["diff"], key=key)) for column in ("change", "qk_sigma_max", "change_nuclear")
+                  if b[column])
+        tap.ok(f"diff {label}: as of the applied weights", gap < 1e-8 and "diff_adapter" not in merged, str(gap))
+        with open(f"{where}/{label}/adapter_model.safetensors", "rb") as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+            data = file.read()
+        scale = 4 / (RANK ** 0.5 if label == "rsLoRA" else RANK)
+
+        def tensor(name):
+            entry = header[name]  # pylint: disable=cell-var-from-loop
+            begin, end = entry["data_offsets"]
+            return np.frombuffer(data[begin:end]).reshape(entry["shape"])  # pylint: disable=cell-var-from-loop
+        rows, worst, apart = with_adapter["diff_adapter"], 0, 0
+        for row in rows:
+            stem = row["tensor"][:-len(".weight")]
+            name = BEGIN + ("transformer." if label == "Conv1D" else "") + stem
+            first = int(row["head"]) * e + (HEADS * e if label == "Conv1D" and row["side"] == "key" else 0)
+            change = scale * tensor(name + ".lora_B.weight")[first:first + e] @ tensor(name + ".lora_A.weight")
+            sigma = np.linalg.svd(change, compute_uv=False)
+            p = sigma[sigma > 1e-12 * sigma[0]] / sigma.sum()
+            wanted = {"sigma_max": sigma[0], "frobenius": np.sqrt((sigma ** 2).sum()),
+                      "stable_rank": (sigma ** 2).sum() / sigma[0] ** 2, "entropy": -(p * np.log(p)).sum()}
+            worst = max([worst] + [abs(float(row[column]) / value - 1) for column, value in wanted.items()])
+            apart += float(row["stable_rank_q025"]) < float(row["stable_rank_median"]) < float(row["stable_rank_q975"])
+        count = 2 * (HEADS + KEYS) if label == "rsLoRA" else 2 * HEADS
+        tap.ok(f"diff {label}: spectra of s B A", len(rows) == count and worst < 1e-11 and apart == count,
+               f"{len(rows)} rows, {worst}")
+        drawn = [np.linalg.svd(draw((e, RANK)) @ draw((RANK, d)), compute_uv=False) for _ in range(2000)]
+        median = np.median([(one ** 2).sum() / one[0] ** 2 for one in drawn])
+        low, high = (float(rows[0][f"stable_rank_{name}"]) for name in ("q025", "q975"))
+        near = abs(float(rows[0]["stable_rank_median"]) - median) < 0.15 * (high - low)
+        tap.ok(f"diff {label}: what chance gives", near, f"{rows[0]['stable_rank_median']} {median}")
+
+
 def changed_adapter(where):
     """A changed adapter ends with another answer, and a journal of the old one is refused."""
     base, (_, tensors) = f"{where}/llama", llama()
@@ -329,6 +370,7 @@ with scratch() as place:
     by_formula(place)
     bad_input(place)
     on_the_command_line(place)
+    differences(place)
     changed_adapter(place)
     try:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
