@@ -49,6 +49,7 @@ static void imply_circuits(const command_option *row, void *field, const char *t
 
 static const command_option options[] = {
     MODEL_OPTIONS(checkpoint_options),
+    MODEL_ADAPTER(checkpoint_options),
     OPTION(checkpoint_options, dry_run, "dry-run", NULL,
            "print what was resolved (the table `architecture`), and compute nothing"),
     OPTION(checkpoint_options, raw, "raw", NULL,

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "checkpoint/adapter.h"
 #include "checkpoint/diff.h"
 #include "contraction/encoding_diff.h"
 
@@ -93,10 +94,17 @@ static void complete(command_call *call, struct argp_state *state) {
 
 /* ---- Checkpoints ---- */
 
-static szg_status open_one(command_call *call, const char *path, const char *stack,
-                           szg_checkpoint **out) {
+/* An adapter is compared over the first PATH, its base. */
+static szg_status open_one(command_call *call, const char *path, const char *base,
+                           const char *stack, szg_checkpoint **out) {
     const diff_options *own = call->own;
-    const szg_checkpoint_choices choices = model_choices(&own->model, stack);
+    szg_checkpoint_choices choices = model_choices(&own->model, stack);
+    bool adapter;
+    SZG_TRY(szgi_path_is_adapter(call->context, path, &adapter));
+    if (adapter && base) {
+        choices.adapter = path;
+        path = base;
+    }
     return szg_checkpoint_open_chosen(call->context, path, &choices, out);
 }
 
@@ -126,7 +134,7 @@ static szg_status compare(command_call *call, const stack_diff *diff, int64_t i,
     const diff_options *own = call->own;
     const struct szgi_series_item *item = &diff->series->item[i];
     szg_checkpoint *other;
-    szg_status status = open_one(call, item->path, diff->stack, &other);
+    szg_status status = open_one(call, item->path, diff->series->item[0].path, diff->stack, &other);
     if (status != SZG_OK)
         return pass_over(call, diff, i, *base, status);
     status = szgi_diff_check(call->context, *base, other);
@@ -150,7 +158,7 @@ static szg_status compare(command_call *call, const stack_diff *diff, int64_t i,
 /* The first checkpoint, which the others are compared with: of a series, too, nothing is without
  * it. */
 static szg_status open_base(command_call *call, const stack_diff *diff, szg_checkpoint **out) {
-    szg_status status = open_one(call, diff->series->item[0].path, diff->stack, out);
+    szg_status status = open_one(call, diff->series->item[0].path, NULL, diff->stack, out);
     char *problem;
     if (diff->series->count == 2 || (status != SZG_EDATA && status != SZG_EIO))
         return status;
@@ -243,10 +251,13 @@ static szg_status print_digest(command_call *call, szgi_diff_tables *tables) {
 /* Writes what was computed; what was skipped decides the exit code. */
 static szg_status write_tables(command_call *call, szgi_diff_tables *tables) {
     diff_options *own = call->own;
-    szg_table **const table[] = {&tables->diff_heads, &tables->diff, &tables->diff_spectra};
+    szg_table **const table[] = {&tables->diff_heads, &tables->diff, &tables->diff_adapter,
+                                 &tables->diff_spectra};
     int64_t bad = tables->bad, unconverged = tables->unconverged;
     if (own->raw)
         szg_table_close(&tables->diff_heads);
+    if (tables->diff_adapter && szg_table_rows(tables->diff_adapter) == 0)
+        szg_table_close(&tables->diff_adapter);
     if (display_is_for_a_person(call))
         SZG_TRY(print_digest(call, tables));
     else
@@ -341,7 +352,11 @@ const command command_diff = {
         "and kernels of positional heads before and after. Heads that changed most come "
         "first, and the screen shows ten of each step. More PATHs, or one folder that contains "
         "folders checkpoint-STEP, are a series "
-        "with a column `step`. For encodings (SPEC) the command compares the symbols' certified "
+        "with a column `step`. A PATH behind the first may be an adapter of peft (LoRA, rsLoRA, "
+        "DoRA): "
+        "B is then A with the adapter, and the table diff_adapter has the spectrum of what it adds "
+        "to each head, beside random factors of its rank. For encodings (SPEC) the command "
+        "compares the symbols' certified "
         "ranges and the eigenvalues; an operand that exists as a file or folder is a PATH.",
     .options = options,
     .own_size = sizeof(diff_options),

@@ -66,6 +66,7 @@ static const command_option options[] = {
     OPTION(kernel_options, heads, "heads", "LIST",
            "of a checkpoint, only these query heads of each layer"),
     MODEL_OPTIONS(kernel_options),
+    MODEL_ADAPTER(kernel_options),
     OPTION_BY(take_source, kernel_options, common.specs, NULL, "SPEC...|PATH", NULL,
               .list = &words_encodings,
               .missing = "SPEC or PATH is missing: an encoding such as rope:dim=64 (`szego help "
@@ -75,14 +76,16 @@ static const command_option options[] = {
 static void check_options(command_call *call, struct argp_state *state) {
     const kernel_options *own = call->own;
     bool model = own->layers || own->heads || own->model.config || own->model.prefix ||
-                 own->model.revision || own->model.set.count > 0;
+                 own->model.revision || own->model.adapter || own->model.set.count > 0;
     if (own->path && own->common.specs.count > 0)
         argp_error(state,
                    "'%s' is a checkpoint and '%s' an encoding: give one checkpoint, or encodings",
                    SHOWN(own->path), SHOWN(own->common.specs.value[0]));
     if (!own->path && model)
-        argp_error(state, "--layers, --heads, --config, --set, --prefix and --revision belong to a "
-                          "checkpoint: leave them out, or name a PATH");
+        argp_error(
+            state,
+            "--layers, --heads, --config, --set, --prefix, --revision and --adapter belong to "
+            "a checkpoint: leave them out, or name a PATH");
     if (own->path && own->n > SZG_CHECKPOINT_LAGS)
         argp_error(state, "-n %" PRId64 ": a head has at most %d lags", own->n,
                    SZG_CHECKPOINT_LAGS);

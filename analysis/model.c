@@ -13,6 +13,7 @@ szg_checkpoint_choices model_choices(const model_options *options, const char *s
         .set = options->set.value,
         .sets = options->set.count,
         .revision = options->revision,
+        .adapter = options->adapter,
     };
 }
 

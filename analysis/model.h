@@ -7,7 +7,7 @@
 #include "command.h"
 
 typedef struct model_options {
-    const char *config, *prefix, *revision;
+    const char *config, *prefix, *revision, *adapter;
     text_list set;
 } model_options;
 
@@ -25,6 +25,12 @@ typedef struct model_options {
         OPTION(type, model.revision, "revision", "REVISION",                                       \
                "of a model of the Hugging Face hub, ORG/NAME: a branch, a tag or a whole commit "  \
                "(default: main)")
+
+/* Row of the option that `diff` has not: there an adapter is a PATH. */
+#define MODEL_ADAPTER(type)                                                                        \
+    OPTION(type, model.adapter, "adapter", "FOLDER",                                               \
+           "an adapter of peft (LoRA, rsLoRA or DoRA) over the model: the weights are those that " \
+           "it makes; a folder, or a name of the Hugging Face hub in its cache")
 
 /* What szg_checkpoint_open_chosen takes; `stack` NULL: the first. */
 szg_checkpoint_choices model_choices(const model_options *options, const char *stack);

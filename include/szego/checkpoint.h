@@ -39,6 +39,8 @@ typedef struct szg_checkpoint_choices {
                                print it, VALUE in JSON or a plain text */
     int64_t sets;
     const char *revision; /* of a name of the hub: a branch, a tag or a whole commit; NULL: main */
+    const char *adapter;  /* a folder of peft (LoRA, rsLoRA, DoRA), or a name of the hub in its
+                             cache: what it makes of the weights of PATH is read; NULL: none */
 } szg_checkpoint_choices;
 
 /* As szg_checkpoint_open. SZG_EINVAL too: a choice that is none, a change that nothing reads (of

@@ -145,7 +145,7 @@ szg_status szg_checkpoint_analyse(szg_context *context, const szg_checkpoint *ch
     if (status == SZG_OK && !own.raw && !own.kernel_only)
         status = szgi_decays_report(context, checkpoint, checkpoint->family ? &part : NULL, out);
     if (status == SZG_OK)
-        status = szgi_safetensors_check(context, checkpoint->tensors);
+        status = szgi_checkpoint_check_files(context, checkpoint);
     if (status == SZG_OK)
         szgi_rows_unsaid(context, out->bad + out->unconverged,
                          own.kernel_only ? "notes" : "summary");

@@ -448,7 +448,7 @@ static szg_status draw_once(szg_context *context, const baseline *own, int64_t l
 /* ---- Quantiles ---- */
 
 /* Linear between neighbours (Hyndman and Fan 1996, type 7). NaN: a draw has no such number. */
-static double quantile(int64_t count, const double *ascending, double at) {
+double szgi_baseline_quantile(int64_t count, const double *ascending, double at) {
     double place = at * (double)(count - 1);
     int64_t below = (int64_t)place, above = below + 1 < count ? below + 1 : below;
     for (int64_t i = 0; i < count; i++)
@@ -467,7 +467,8 @@ static void take_quantiles(const baseline *own, const drawn *from, int64_t varia
         double *const place[] = {&out[k].low, &out[k].median, &out[k].high};
         static const double quantiles[] = {0.025, 0.5, 0.975};
         for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
-            double value = (double)(times * quantile(draws, at + k * draws, quantiles[i]));
+            double value =
+                (double)(times * szgi_baseline_quantile(draws, at + k * draws, quantiles[i]));
             *place[i] = isfinite(value) ? value : NAN;
         }
     }

@@ -42,6 +42,9 @@ SZG_CHECK_RESULT szg_status szgi_baseline_ov(szg_context *context, baseline *own
                                              const circuit_norms *norms,
                                              baseline_quantiles out[BASELINE_QUANTITIES]);
 
+/* The quantile at `at` of numbers in ascending order. */
+double szgi_baseline_quantile(int64_t count, const double *ascending, double at);
+
 /* ---- What it draws, for its tests too ---- */
 
 /* L of an e x d matrix of independent standard normals W = L Q, e x e, from e (e + 1) / 2 numbers

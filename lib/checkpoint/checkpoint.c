@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "adapter.h"
 #include "checkpoint_private.h"
 #include "defaults.h"
 #include "fold.h"
@@ -173,8 +174,8 @@ static szg_status refuse_adapter(szg_context *context, const char *path) {
         szgi_json_value root = szgi_json_root(json);
         status =
             szgi_fail(context, SZG_EDATA,
-                      "%s: is an adapter (peft_type %s) of the model '%s', and szego does not add "
-                      "it: " MERGE_REMEDY ", or name the .safetensors file to read it alone",
+                      "%s: is an adapter (peft_type %s) of the model '%s': name the base as PATH, "
+                      "and this folder with --adapter; or the .safetensors file, to read it alone",
                       name, text_or(root, "peft_type", "missing"),
                       text_or(root, "base_model_name_or_path", "unknown"));
     }
@@ -243,11 +244,17 @@ static szg_status open_safetensors(szg_context *context, szg_checkpoint *checkpo
     SZG_TRY(read_config(context, checkpoint, path, choices->config));
     if (!checkpoint->config && !choices->config)
         SZG_TRY(refuse_dump(context, checkpoint, path));
-    return configure(context, checkpoint, choices);
+    SZG_TRY(configure(context, checkpoint, choices));
+    return choices->adapter ? szgi_adapter_apply(context, checkpoint, choices->adapter) : SZG_OK;
 }
 
 static szg_status open_gguf(szg_context *context, szg_checkpoint *checkpoint, const char *file,
                             const szg_checkpoint_choices *choices) {
+    if (choices->adapter)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: --adapter is added to a model in safetensors, whose tensors have the "
+                         "names that the adapter has, and not to a GGUF file",
+                         file);
     if (choices->sets > 0)
         return szgi_fail(context, SZG_EINVAL,
                          "%s: --set changes config.json, and a GGUF file has its configuration in "
@@ -384,6 +391,11 @@ szg_status szg_checkpoint_open_tensors(szg_context *context, const szg_tensors *
     SZG_TRY(SZGI_OPTIONS(context, szg_tensors, tensors, &model));
     if (!model.name || !*model.name)
         return szgi_fail(context, SZG_EINVAL, "szg_tensors: the model needs a name");
+    if (own.adapter)
+        return szgi_fail(context, SZG_EINVAL,
+                         "%s: an adapter is added to a model on disk; in memory peft adds it "
+                         "(PeftModel.from_pretrained(model, ADAPTER))",
+                         model.name);
     if (own.config)
         return szgi_fail(context, SZG_EINVAL,
                          "%s: a model in memory has its configuration in szg_tensors, as a text, "
@@ -424,6 +436,7 @@ void szg_checkpoint_close(szg_checkpoint **handle) {
     szgi_memory_free(checkpoint->said);
     szgi_json_close(&checkpoint->config);
     szgi_safetensors_close(&checkpoint->tensors);
+    szgi_adapter_close(&checkpoint->adapter);
     szgi_memory_free(checkpoint);
     *handle = NULL;
 }

@@ -367,6 +367,7 @@ struct szg_checkpoint {
     char **taken;            /* [takens] defaults of the class, texts PATH=VALUE */
     int64_t takens;
     gguf_facts gguf;
+    struct checkpoint_adapter *adapter; /* "adapter.h"; NULL: none */
 };
 
 /* ---- config.c: values of the configuration ---- */
@@ -441,6 +442,12 @@ const szgi_tensor *szgi_quantised_of(const layer_weights *layer, szgi_dtype dtyp
 const szgi_tensor *szgi_unmerged(const szg_checkpoint *checkpoint);
 #define MERGE_REMEDY                                                                               \
     "merge it (peft: merge_and_unload, then save_pretrained) and read the merged folder"
+
+/* ---- adapter.c ---- */
+
+/* As szgi_safetensors_check of the model's files and of its adapter's. */
+SZG_CHECK_RESULT szg_status szgi_checkpoint_check_files(szg_context *context,
+                                                        const szg_checkpoint *checkpoint);
 
 /* ---- layout.c ---- */
 

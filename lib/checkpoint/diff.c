@@ -110,6 +110,8 @@ szg_status szgi_diff_open(szg_context *context, bool spectra, szgi_diff_tables *
     *out = (szgi_diff_tables){0};
     SZG_TRY(szgi_schema_open(context, &diff_columns_schema, &out->diff));
     szg_status status = szgi_diff_heads_open(context, &out->diff_heads);
+    if (status == SZG_OK)
+        status = szgi_diff_adapter_open(context, &out->diff_adapter);
     if (status == SZG_OK && spectra)
         status = szgi_schema_open(context, &spectra_columns_schema, &out->diff_spectra);
     if (status != SZG_OK)
@@ -120,6 +122,7 @@ szg_status szgi_diff_open(szg_context *context, bool spectra, szgi_diff_tables *
 void szgi_diff_close(szgi_diff_tables *tables) {
     szg_table_close(&tables->diff);
     szg_table_close(&tables->diff_heads);
+    szg_table_close(&tables->diff_adapter);
     szg_table_close(&tables->diff_spectra);
     *tables = (szgi_diff_tables){0};
 }
@@ -521,8 +524,9 @@ static szg_status run_job(szg_context *context, diff_job *job, int64_t step,
     const szgi_heads_pair pair = {base, other, step, job->problem, job->seed};
     if (job->fold != FOLD_NONE)
         SZG_TRY(szgi_diff_heads_add(context, &pair, tables->diff_heads));
-    SZG_TRY(szgi_safetensors_check(context, base->tensors));
-    return szgi_safetensors_check(context, other->tensors);
+    SZG_TRY(szgi_diff_adapter_add(context, &pair, tables->diff_adapter));
+    SZG_TRY(szgi_checkpoint_check_files(context, base));
+    return szgi_checkpoint_check_files(context, other);
 }
 
 szg_status szgi_checkpoint_diff(szg_context *context, const szg_checkpoint *base,

@@ -10,6 +10,7 @@ SZGI_BEGIN_DECLS
 typedef struct szgi_diff_tables {
     szg_table *diff;          /* a row a head and step */
     szg_table *diff_heads;    /* shares and kernels of both, a row a head and step */
+    szg_table *diff_adapter;  /* what an adapter adds to each head; no rows of others */
     szg_table *diff_spectra;  /* singular values; NULL: not wanted */
     int64_t bad, unconverged; /* what was reported and skipped */
 } szgi_diff_tables;
@@ -56,6 +57,14 @@ typedef struct szgi_heads_pair {
 /* Adds the rows of heads whose layers have no problem, by the largest difference of a kernel. */
 SZG_CHECK_RESULT szg_status szgi_diff_heads_add(szg_context *context, const szgi_heads_pair *pair,
                                                 szg_table *out);
+
+/* ---- diff_adapter.c ---- */
+
+SZG_CHECK_RESULT szg_status szgi_diff_adapter_open(szg_context *context, szg_table **out);
+/* Adds a row for each head and side whose weight the adapter of `other` changes; none where it has
+ * no adapter. */
+SZG_CHECK_RESULT szg_status szgi_diff_adapter_add(szg_context *context, const szgi_heads_pair *pair,
+                                                  szg_table *out);
 
 /* ---- series.c ---- */
 

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/row.h"
+#include "adapter.h"
 #include "checkpoint_private.h"
 #include "defaults.h"
 #include "gguf.h"
@@ -457,6 +458,7 @@ static void put_terms(property_writer *writer) {
 
 szg_status szgi_properties_report(szg_context *context, const szg_checkpoint *checkpoint,
                                   szg_table **table) {
+    char text[256];
     SZG_TRY(szgi_schema_open(context, &architecture_columns_schema, table));
     property_writer writer = {.context = context, .checkpoint = checkpoint, .table = *table};
     if (!checkpoint->family) {
@@ -474,6 +476,9 @@ szg_status szgi_properties_report(szg_context *context, const szg_checkpoint *ch
         put_rotations(&writer);
         put_terms(&writer);
     }
+    if (checkpoint->adapter)
+        put(&writer, "adapter", BY(.key = ADAPTER_CONFIG), "%s",
+            szgi_adapter_text(checkpoint->adapter, text, sizeof text));
     if (checkpoint->said) {
         put(&writer, "remarks", BY(0), "see the note");
         if (writer.status == SZG_OK)

@@ -9,6 +9,7 @@
 #include "formats/journal.h"
 #include "linalg/linalg.h"
 #include "linalg/ops.h"
+#include "adapter.h"
 #include <szego/version.h>
 
 /* The first record is written after a quarter of a second; each later one when the work since the
@@ -76,6 +77,17 @@ static szg_status add_configuration(szg_context *context, const szg_checkpoint *
     return szgi_json_add(context, input, "config.json", &copy);
 }
 
+/* The adapter's weights, and its configuration as it was read. */
+static szg_status add_adapter(szg_context *context, const szg_checkpoint *checkpoint,
+                              szgi_json *input) {
+    szgi_json *copy;
+    if (!checkpoint->adapter)
+        return SZG_OK;
+    SZG_TRY(szgi_safetensors_describe(context, checkpoint->adapter->tensors, input));
+    SZG_TRY(szgi_json_copy(context, szgi_json_root(checkpoint->adapter->json), &copy));
+    return szgi_json_add(context, input, ADAPTER_CONFIG, &copy);
+}
+
 /* Everything that the rows depend on. Threads are not: they give the same bits. */
 static szg_status describe(szg_context *context, const szg_checkpoint *checkpoint,
                            const szg_checkpoint_options *options, szgi_json *input) {
@@ -86,6 +98,7 @@ static szg_status describe(szg_context *context, const szg_checkpoint *checkpoin
     SZG_TRY(szgi_json_add_text(context, input, "PATH", checkpoint->source));
     SZG_TRY(add_options(context, options, input));
     SZG_TRY(szgi_safetensors_describe(context, checkpoint->tensors, input));
+    SZG_TRY(add_adapter(context, checkpoint, input));
     return add_configuration(context, checkpoint, input);
 }
 

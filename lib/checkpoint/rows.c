@@ -289,6 +289,7 @@ void szgi_rows_unsaid(szg_context *context, int64_t skipped, const char *where) 
 szg_status szgi_rows_tensor(szg_context *context, szg_checkpoint_tables *tables, const char *source,
                             const szgi_tensor *tensor, const char *use, const char *note) {
     char shape[128];
+    const szgi_low_rank *change = szgi_tensor_low_rank(tensor);
     szgi_row row = szgi_row_add(context, tables->tensors);
     szgi_row_text(&row, TENSORS_SOURCE, source);
     szgi_row_text(&row, TENSORS_TENSOR, tensor->name);
@@ -297,6 +298,9 @@ szg_status szgi_rows_tensor(szg_context *context, szg_checkpoint_tables *tables,
     if (!tensor->left_out)
         szgi_row_text(&row, TENSORS_FILE, tensor->file);
     szgi_row_text(&row, TENSORS_USED, use);
+    if (change)
+        szgi_row_note(&row, "an adapter changes it: %s",
+                      change->down ? change->down->name : change->up->name);
     if (note)
         szgi_row_note(&row, "%s", note);
     return row.status;

@@ -35,6 +35,7 @@ void szgi_safetensors_close(szgi_safetensors **set) {
     for (int64_t i = 0; i < (*set)->count; i++) {
         szgi_memory_free((*set)->tensor[i].refusal);
         szgi_coded_close((*set)->tensor[i].coded);
+        szgi_update_close(&(*set)->tensor[i].update);
     }
     szgi_memory_free((*set)->missing);
     szgi_memory_free((*set)->shard);

@@ -20,6 +20,8 @@ typedef enum szgi_dtype {
     SZGI_DTYPE_CODED    /* codes of a few bits, once szgi_safetensors_decode has said of what */
 } szgi_dtype;
 
+typedef struct szgi_update szgi_update;
+
 /* One tensor, row-major. */
 typedef struct szgi_tensor {
     const char *name; /* UTF-8 without NUL, possibly hostile otherwise */
@@ -41,8 +43,19 @@ typedef struct szgi_tensor {
     bool scales;                          /* it is the scale of another tensor */
     struct szgi_coded *coded;             /* what it is made from; NULL: it is as it is stored */
     bool left_out; /* no file has its bytes: szego.hub did not fetch them; SZG_EIO to read it */
-    char *refusal; /* NULL, or why it is not read: a clause for messages */
+    szgi_update *update; /* what an adapter makes of it when it is read; NULL: nothing */
+    char *refusal;       /* NULL, or why it is not read: a clause for messages */
 } szgi_tensor;
+
+/* What LoRA makes of a matrix W [outputs, inputs]: W + scale B A. With a magnitude (DoRA) each row
+ * of that has the length that the magnitude gives. Of a vector [outputs]: itself + scale B. */
+typedef struct szgi_low_rank {
+    const szgi_tensor *down;      /* A [rank, inputs]; NULL: of a vector */
+    const szgi_tensor *up;        /* B [outputs, rank], or [outputs] */
+    const szgi_tensor *magnitude; /* [outputs]; NULL: lengths are what they are */
+    double scale;
+    bool turned; /* W is stored [inputs, outputs]: rows above are its columns */
+} szgi_low_rank;
 
 typedef struct szgi_safetensors szgi_safetensors;
 
@@ -96,6 +109,17 @@ const char *szgi_safetensors_metadata(const szgi_safetensors *set, const char *k
 SZG_CHECK_RESULT szg_status szgi_safetensors_scale(szg_context *context, szgi_safetensors *set,
                                                    int64_t index, const szgi_tensor *scale,
                                                    const int64_t block[2]);
+/* From now on tensor `index` is read as what the adapter makes of it; its tensors stay until the
+ * set is closed. SZG_EINVAL: shapes that do not go together, or the tensor has an adapter already.
+ */
+SZG_CHECK_RESULT szg_status szgi_safetensors_update(szg_context *context, szgi_safetensors *set,
+                                                    int64_t index, const szgi_low_rank *change);
+/* NULL: no adapter changes the tensor. */
+const szgi_low_rank *szgi_tensor_low_rank(const szgi_tensor *tensor);
+/* From now on tensor `index` is `other`, of the same shape, under its own name; `other` stays until
+ * the set is closed. SZG_EINVAL: another shape. */
+SZG_CHECK_RESULT szg_status szgi_safetensors_replace(szg_context *context, szgi_safetensors *set,
+                                                     int64_t index, const szgi_tensor *other);
 /* From now on messages say of tensor `index`, which is not read, why that is. */
 SZG_CHECK_RESULT szg_status szgi_safetensors_refuse(szg_context *context, szgi_safetensors *set,
                                                     int64_t index, const char *reason);
@@ -107,15 +131,24 @@ SZG_CHECK_RESULT szg_status szgi_safetensors_refuse(szg_context *context, szgi_s
 SZG_CHECK_RESULT szg_status szgi_tensor_read(szg_context *context, const szgi_tensor *tensor,
                                              int64_t start, int64_t count, double *out);
 
+/* The same of a matrix's rows row .. row + rows - 1, of each the elements column .. column +
+ * columns
+ * - 1: rows x columns numbers. Where an adapter changes the matrix this costs less than to read
+ * each row apart. SZG_EINVAL: it has not two axes, or not these rows and columns. */
+SZG_CHECK_RESULT szg_status szgi_tensor_read_part(szg_context *context, const szgi_tensor *tensor,
+                                                  int64_t row, int64_t rows, int64_t column,
+                                                  int64_t columns, double *out);
+
 /* The same of the integer types but BOOL: token ids, lengths. SZG_EINVAL, SZG_EDATA (another type,
  * an unsigned number beyond 2^63 - 1), SZG_EIO. */
 SZG_CHECK_RESULT szg_status szgi_tensor_read_integers(szg_context *context,
                                                       const szgi_tensor *tensor, int64_t start,
                                                       int64_t count, int64_t *out);
 
-/* Index of the first NaN or infinite element, -1 if all are finite; of floats and blocks. Other
- * types: SZG_EDATA as szgi_tensor_read. Needs no memory, but for packed weights that have a bad
- * scale; SZG_EIO, SZG_ECANCEL, SZG_ENOMEM. */
+/* Index of the first NaN or infinite element, -1 if all are finite; of floats and blocks, as they
+ * are stored: szgi_tensor_check looks at an adapter's tensors too. Other types: SZG_EDATA as
+ * szgi_tensor_read. Needs no memory, but for packed weights that have a bad scale; SZG_EIO,
+ * SZG_ECANCEL, SZG_ENOMEM. */
 SZG_CHECK_RESULT szg_status szgi_tensor_first_bad(szg_context *context, const szgi_tensor *tensor,
                                                   int64_t *out);
 

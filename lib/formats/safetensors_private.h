@@ -57,6 +57,20 @@ typedef struct szgi_asked {
 SZG_CHECK_RESULT szg_status szgi_asked_read(szg_context *context, const szgi_tensor *tensor,
                                             int64_t begin, int64_t count, void *out);
 
+/* ---- tensor.c: szgi_tensor_read without what an adapter makes of the tensor ---- */
+SZG_CHECK_RESULT szg_status szgi_tensor_read_stored(szg_context *context, const szgi_tensor *tensor,
+                                                    int64_t start, int64_t count, double *out);
+SZG_CHECK_RESULT szg_status szgi_tensor_check_range(szg_context *context, const szgi_tensor *tensor,
+                                                    int64_t start, int64_t count);
+
+/* ---- low_rank.c: what szgi_tensor_read and szgi_tensor_check do for tensors with an update ----
+ */
+SZG_CHECK_RESULT szg_status szgi_tensor_read_updated(szg_context *context,
+                                                     const szgi_tensor *tensor, int64_t start,
+                                                     int64_t count, double *out);
+SZG_CHECK_RESULT szg_status szgi_update_check(szg_context *context, const szgi_tensor *tensor);
+void szgi_update_close(szgi_update **update);
+
 /* ---- blocks.c: what szgi_tensor_read does for SZGI_DTYPE_BLOCKS ---- */
 SZG_CHECK_RESULT szg_status szgi_tensor_read_blocks(szg_context *context, const szgi_tensor *tensor,
                                                     int64_t start, int64_t count, double *out);

@@ -50,8 +50,8 @@ static szg_status check_readable(szg_context *context, const szgi_tensor *tensor
                      szgi_tensor_remedy(tensor));
 }
 
-static szg_status check_range(szg_context *context, const szgi_tensor *tensor, int64_t start,
-                              int64_t count) {
+szg_status szgi_tensor_check_range(szg_context *context, const szgi_tensor *tensor, int64_t start,
+                                   int64_t count) {
     if (start >= 0 && count >= 0 && start <= tensor->count && count <= tensor->count - start)
         return SZG_OK;
     return szgi_fail(context, SZG_EINVAL,
@@ -125,8 +125,14 @@ static szg_status read_scaled(szg_context *context, const szgi_tensor *tensor, i
 
 szg_status szgi_tensor_read(szg_context *context, const szgi_tensor *tensor, int64_t start,
                             int64_t count, double *out) {
+    return tensor->update ? szgi_tensor_read_updated(context, tensor, start, count, out)
+                          : szgi_tensor_read_stored(context, tensor, start, count, out);
+}
+
+szg_status szgi_tensor_read_stored(szg_context *context, const szgi_tensor *tensor, int64_t start,
+                                   int64_t count, double *out) {
     SZG_TRY(check_readable(context, tensor));
-    SZG_TRY(check_range(context, tensor, start, count));
+    SZG_TRY(szgi_tensor_check_range(context, tensor, start, count));
     if (tensor->dtype == SZGI_DTYPE_BLOCKS)
         return szgi_tensor_read_blocks(context, tensor, start, count, out);
     if (tensor->dtype == SZGI_DTYPE_FLOAT8)
@@ -166,7 +172,7 @@ szg_status szgi_tensor_read_integers(szg_context *context, const szgi_tensor *te
         return szgi_fail(context, SZG_EDATA,
                          "%s: tensor %s: type %s: an integer, I8 .. I64 or U8 .. U64, is needed",
                          tensor->file, SHOWN(tensor->name), SHOWN(tensor->dtype_name));
-    SZG_TRY(check_range(context, tensor, start, count));
+    SZG_TRY(szgi_tensor_check_range(context, tensor, start, count));
     int width = szgi_dtype_find(tensor->dtype_name)->bits / 8, most = TENSOR_BLOCK / width;
     unsigned char block[TENSOR_BLOCK];
     const unsigned char *at = NULL;
@@ -228,7 +234,7 @@ static szg_status first_bad_value(szg_context *context, const szgi_tensor *tenso
     for (int64_t from = 0; from < tensor->count; from += PART) {
         int64_t part = tensor->count - from < PART ? tensor->count - from : PART;
         SZG_TRY(szgi_context_check_cancel(context));
-        SZG_TRY(szgi_tensor_read(context, tensor, from, part, value));
+        SZG_TRY(szgi_tensor_read_stored(context, tensor, from, part, value));
         for (int64_t i = 0; i < part; i++)
             if (!isfinite(value[i])) {
                 *out = from + i;
@@ -294,10 +300,12 @@ szg_status szgi_tensor_check(szg_context *context, const szgi_tensor *tensor) {
         for (int i = 0; i < parts; i++)
             SZG_TRY(szgi_tensor_check(context, part[i]));
     }
+    if (tensor->update)
+        SZG_TRY(szgi_update_check(context, tensor));
     SZG_TRY(szgi_tensor_first_bad(context, tensor, &bad));
     if (bad < 0)
         return SZG_OK;
-    SZG_TRY(szgi_tensor_read(context, tensor, bad, 1, &value));
+    SZG_TRY(szgi_tensor_read_stored(context, tensor, bad, 1, &value));
     char place[192];
     index_text(tensor, bad, place, sizeof place);
     return szgi_fail(context, SZG_EDATA,

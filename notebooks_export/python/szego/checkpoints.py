@@ -320,7 +320,7 @@ def checkpoint(source: Any, config: Any = None, *, layers: Numbers = None, heads
                raw: bool = False, circuits: bool = False, lags: Optional[Iterable[Integer]] = None, draws: int = 200,
                top: Optional[int] = None, seed: int = 0, context: Union[int, Literal["trained"], None] = None,
                threads: Optional[int] = None, revision: Optional[str] = None,
-               token_counts: Optional[ArrayLike] = None) -> Checkpoint:
+               token_counts: Optional[ArrayLike] = None, adapter: Any = None) -> Checkpoint:
     """Spectra of every attention head of a model, on disk, of the hub, or in memory.
 
         found = szego.checkpoint("path/to/model/")
@@ -342,6 +342,8 @@ def checkpoint(source: Any, config: Any = None, *, layers: Numbers = None, heads
     config: the model's configuration: a path (None: config.json beside the weights, if there is one; "none": assume no
         architecture). Of a model in memory also an object of transformers, a dict or a dataclass (None: the module's).
     revision: of a name of the hub, a branch, a tag or a whole commit (None: main).
+    adapter: a folder of peft (LoRA, rsLoRA or DoRA) over the model of that path, or a name of the hub in its cache: the
+        weights are those that it makes, one head at a time (None: the model's own).
     layers, heads: those alone, as numbers (3, [0, -1], range(8); -1 is the last) or as a text ("0-7+12"); arrays keep
         their shapes, with NaN for the rest. Tables of parts that make the whole have the rows of the whole.
     stack: of an encoder-decoder, "encoder", "decoder" or "cross" (None: the first; `stacks` lists them). prefix: what
@@ -384,7 +386,7 @@ def checkpoint(source: Any, config: Any = None, *, layers: Numbers = None, heads
         context=0 if context is None else layout.CONTEXTS["trained"][1] if isinstance(context, str) and
         context == "trained" else integer(context, "context", 1))
 
-    return analysed(source, Choice(config, prefix, stack, settings, revision), options, _checkpoint, threads)
+    return analysed(source, Choice(config, prefix, stack, settings, revision, adapter), options, _checkpoint, threads)
 
 
 class Choice(NamedTuple):
@@ -394,6 +396,7 @@ class Choice(NamedTuple):
     stack: Optional[str] = None
     settings: Optional[Mapping[str, object]] = None
     revision: Optional[str] = None
+    adapter: object = None
 
 
 def locate(path: bytes, revision: Optional[bytes]) -> str:
@@ -409,6 +412,9 @@ def _opener(source, config, choices: layout.CheckpointChoices):
     if models.is_model(source):
         if choices.revision is not None:
             raise ArgumentError("revision belongs to a name of the hub, and source is a model in memory", "SZG_EINVAL")
+        if choices.adapter is not None:
+            raise ArgumentError("adapter is added to a model on disk, and source is a model in memory: "
+                                "PeftModel.from_pretrained(model, adapter) adds it there", "SZG_EINVAL")
         model = models.Model(source, config)
         return "szg_checkpoint_open_tensors", _ref(model.struct), model
     if not isinstance(source, (str, bytes, os.PathLike)):
@@ -425,7 +431,8 @@ def analysed(source, choice: Choice, options: layout.CheckpointOptions, answer: 
     choices = layout.CheckpointChoices(
         prefix=None if choice.prefix is None else words(choice.prefix, "prefix"),
         stack=None if choice.stack is None else words(choice.stack, "stack"), set=ctypes.addressof(changes),
-        sets=len(changes), revision=None if choice.revision is None else words(choice.revision, "revision"))
+        sets=len(changes), revision=None if choice.revision is None else words(choice.revision, "revision"),
+        adapter=None if choice.adapter is None else as_path(choice.adapter, "adapter"))
     opener, given, model = _opener(source, choice.config, choices)
 
     def work(context):
@@ -453,7 +460,7 @@ _OPTIONS = [(re.compile(pattern), here) for pattern, here in (
     (r"(?<!\S)--config\b", "config"), (r'(?<!\S)--prefix ""', 'prefix=""'),
     (r"(?<!\S)--prefix out\b", "prefix out"),
     (r"(?<!\S)--prefix ([^\s:,]+)", r'prefix="\1"'), (r"(?<![^\s(])--raw\b", "raw=True"),
-    (r"(?<!\S)--context N\b", "context=N"), (r"(?<!\S)--top\b", "top"))]
+    (r"(?<!\S)--adapter\b", "adapter"), (r"(?<!\S)--context N\b", "context=N"), (r"(?<!\S)--top\b", "top"))]
 
 
 def _warning(message):

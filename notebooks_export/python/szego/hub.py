@@ -481,9 +481,11 @@ class Plan(NamedTuple):
 def _plan(path: bytes, choices, options, threads: Optional[int]) -> Plan:
     planned = type(options).from_buffer_copy(options)
     planned.dry_run = True
+    bare = type(choices).from_buffer_copy(choices)
+    bare.adapter = None  # it changes tensors that are needed anyway
 
     def work(context):
-        with native.handle(context, "szg_checkpoint_open_chosen", "szg_checkpoint_close", path, _ref(choices)) as opened:
+        with native.handle(context, "szg_checkpoint_open_chosen", "szg_checkpoint_close", path, _ref(bare)) as opened:
             facts = native.library().szg_checkpoint_describe(opened)
             if facts.unknown:
                 raise HubError(f"{os.fsdecode(path)}: {text(facts.unknown)}, so that every weight is needed: hf download "

@@ -19,7 +19,8 @@ _LAGS = 256  # of the command
 def kernel(source: Any, n: Optional[Integer] = None, *, layers: Numbers = None, heads: Numbers = None, config: Any = None,
            stack: Optional[StackName] = None,
            prefix: Optional[str] = None, settings: Optional[Mapping[str, object]] = None, seed: int = 0,
-           threads: Optional[int] = None, revision: Optional[str] = None) -> Results[Table]:
+           threads: Optional[int] = None, revision: Optional[str] = None,
+           adapter: Any = None) -> Results[Table]:
     """Values by lag, the position of the query less that of the key: the tables of `szego kernel`.
 
         szego.kernel("alibi:heads=4")["kernel_kernel"]["re"]            # head after head, lags 0 .. 255
@@ -32,7 +33,7 @@ def kernel(source: Any, n: Optional[Integer] = None, *, layers: Numbers = None, 
         or pathlib.Path(source).
     n: of an encoding, positions: the lags are below n in size. Of a checkpoint: every lag below n in size, and 16 in each
         doubling beyond them; both signs where queries see later keys. None: 256.
-    layers, heads, config, stack, prefix, settings, revision: of a checkpoint, as in szego.checkpoint.
+    layers, heads, config, stack, prefix, settings, revision, adapter: of a checkpoint, as in szego.checkpoint.
     seed: of random draws.
 
     An encoding has the tables kernel_kernel and kernel_extrema: a symmetric or Hermitian matrix lists lags 0 .. n-1, others
@@ -42,7 +43,7 @@ def kernel(source: Any, n: Optional[Integer] = None, *, layers: Numbers = None, 
     LibraryError: nothing in it depends on the lag, a table of fewer than n rows or lags, memory.
     """
     n = _LAGS if n is None else integer(n, "n", 1)
-    choice = Choice(config, prefix, stack, settings, revision)
+    choice = Choice(config, prefix, stack, settings, revision, adapter)
     if not _is_spec(source):
         options = layout.CheckpointOptions(layers=numbers(layers, "layers"), heads=numbers(heads, "heads"), kernel=n,
                                            seed=integer(seed, "seed", 0), kernel_only=True)

@@ -194,7 +194,7 @@ class CheckpointFacts(Struct):
 class CheckpointChoices(Struct):
     c_name = "szg_checkpoint_choices"
     _fields_ = [("size", ctypes.c_size_t), ("config", _STR), ("prefix", _STR), ("stack", _STR), ("set", _PTR),
-                ("sets", _I64), ("revision", _STR)]
+                ("sets", _I64), ("revision", _STR), ("adapter", _STR)]
 
 
 class Tensor(Struct):
