@@ -191,7 +191,7 @@ typedef struct szg_checkpoint_tables {
     szg_table *layers;       /* how a layer's shares spread over its heads, beside chance */
     szg_table *circuits;     /* QK at each lag, and OV, a row each; NULL unless asked for */
     szg_table *decays;       /* of recurrent layers, one row per head: half-lives, and what bounds
-                                them; NULL with `raw`, and where there are none */
+                                them; NULL with `raw`, or if no layer is recurrent */
     int64_t bad;             /* tensors and heads that were reported and skipped */
     int64_t unconverged;     /* heads or tensors whose spectrum did not converge: skipped */
 } szg_checkpoint_tables;
