@@ -196,7 +196,7 @@ typedef struct szg_checkpoint_tables {
     szg_table *profile_values; /* the values of the profiles, one row per lag */
     szg_table *mixtures;       /* one row per head that mixes profiles: bounds for any query */
     szg_table *decays;         /* of recurrent layers, one row per head: half-lives, and what bounds
-                                  them; NULL with `raw`, and where there are none */
+                                  them; NULL with `raw`, or if no layer is recurrent */
     int64_t bad;               /* tensors and heads that were reported and skipped */
     int64_t unconverged;       /* heads or tensors whose spectrum did not converge: skipped */
 } szg_checkpoint_tables;

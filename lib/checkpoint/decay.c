@@ -355,6 +355,11 @@ static szg_status channels(szg_context *context, const decay_job *job, int64_t l
                            const szgi_tensor *logs) {
     int64_t count = logs->count;
     double *value;
+    if (count == 0)
+        return szgi_fail(context, SZG_EDATA,
+                         "%s: tensor %s is empty: compare the file with the "
+                         "model that it comes from",
+                         logs->file, logs->name);
     SZG_TRY(szgi_memory_alloc(context, count, &value));
     szg_status status = szgi_tensor_read(context, logs, 0, count, value);
     qsort(value, (size_t)count, sizeof *value, by_size);
@@ -450,6 +455,9 @@ static szg_status check_shapes(szg_context *context, const decay_job *job, gate_
         return wrong_shape(context, shift, wanted);
     }
     gates->channels = shift->count / gates->heads;
+    snprintf(wanted, sizeof wanted, "[rank, %" PRId64 "]", job->size);
+    if (down && (down->dims != 2 || down->shape[1] != job->size))
+        return wrong_shape(context, down, wanted);
     gates->inner = down ? down->shape[0] : job->size;
     int64_t all = rows == GATE_GROUPS ? 2 * gates->heads : shift->count;
     snprintf(wanted, sizeof wanted, "[%s%" PRId64 ", %" PRId64 "]",
@@ -466,12 +474,7 @@ static szg_status check_shapes(szg_context *context, const decay_job *job, gate_
     if (gain->count != job->size)
         return wrong_shape(context, gain, wanted);
     snprintf(wanted, sizeof wanted, "[%" PRId64 "]", weight->shape[0]);
-    if (bias && bias->count != weight->shape[0])
-        return wrong_shape(context, bias, wanted);
-    snprintf(wanted, sizeof wanted, "[%" PRId64 ", %" PRId64 "]", gates->inner, job->size);
-    return down && (down->dims != 2 || down->shape[1] != job->size)
-               ? wrong_shape(context, down, wanted)
-               : SZG_OK;
+    return bias && bias->count != weight->shape[0] ? wrong_shape(context, bias, wanted) : SZG_OK;
 }
 
 /* The row of the gate's tensor that a head's channel reads. */
