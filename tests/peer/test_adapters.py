@@ -355,7 +355,7 @@ def differences(where):
 
 
 def changed_adapter(where):
-    """A changed adapter ends with another answer, and a journal of the old one is refused."""
+    """The same tensors with another alpha are another model."""
     base, (_, tensors) = f"{where}/llama", llama()
     first = szego.checkpoint(base, adapter=Adapter(tensors, lora_alpha=4).add(qk()[0]).write(f"{where}/one"))
     with open(f"{where}/one/adapter_config.json", encoding="utf-8") as file:

@@ -165,7 +165,9 @@ def check_pages():
     encodings = section["Differences"].split("| column of `diff_encodings`")[1]
     check_section("tables.md", encodings, "diff_encodings")
     diff, heads = section["Differences"].split("| column of `diff_encodings`")[0].split("| column of `diff_heads`")
+    heads, adapter = heads.split("| column of `diff_adapter`")
     check_section("tables.md", heads, "diff_heads")
+    check_section("tables.md", adapter, "diff_adapter")
     check_section("tables.md", diff, "diff", (),
                   ("sigma_max", "frobenius", "nuclear", "stable_rank", "entropy"))
     check_contraction(section["Contraction"])
