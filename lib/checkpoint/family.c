@@ -435,6 +435,16 @@ static const model_family families[] = {
      .layout = LAYOUT_CONV1D,
      .positions = POSITION_TABLE,
      .table = "positions_embed.weight"},
+    {.model_type = "ctrl",
+     .keys = GPT_KEYS,
+     .input = INPUT_LAYER,
+     .input_name = "layernorm1",
+     .stem = "h.",
+     .query = "multi_head_attention.Wq.weight",
+     .key = "multi_head_attention.Wk.weight",
+     .positions = POSITION_MARIAN,
+     .other_tokens = "embeddings are scaled before positions are added, so that the mean token is "
+                     "not known"},
     {.model_type = "biogpt",
      .input = INPUT_LAYER_BEFORE,
      .stem = "layers.",
@@ -705,6 +715,7 @@ static const model_family families[] = {
     NEIGHBOURS("glm4v_text", .partial = PARTIAL_REQUIRED),
     NEIGHBOURS("glm_ocr_text", .partial = PARTIAL_OPTIONAL),
     NEIGHBOURS("helium"),
+    NEIGHBOURS("openai_privacy_filter", .looks_ahead = true),
     NEIGHBOURS("glm", .partial = PARTIAL_REQUIRED),
     NEIGHBOURS("glm4", .partial = PARTIAL_REQUIRED),
     NEIGHBOURS("llama4_text", .skips = SKIP_LISTED, .skip_interval = 4, .norm = NORM_BARE,
@@ -735,6 +746,8 @@ static const model_family families[] = {
     BART("blenderbot-small", 0, INPUT_LAYER_BART_ENCODER, INPUT_LAYER_AFTER, INPUT_LAYER_BART_CROSS,
          NULL),
     BART("plbart", 2, INPUT_LAYER_BART_ENCODER, INPUT_LAYER_BART_DECODER, INPUT_LAYER_BART_CROSS,
+         NULL),
+    BART("mvp", 2, INPUT_LAYER_BART_ENCODER, INPUT_LAYER_BART_DECODER, INPUT_LAYER_BART_CROSS,
          NULL),
     {.model_type = "led",
      .stack = "encoder",
@@ -792,6 +805,7 @@ szg_status szgi_family_check(szg_context *context, const szg_checkpoint *checkpo
         const char *model_type, *key, *what;
     } unknown[] = {
         {"deberta", "talking_head", "logits of all heads are mixed before the softmax"},
+        {"mvp", "use_prompt", "trained keys and values stand before those of the tokens"},
         {"nanochat", "attention_bias", "queries and keys have biases"},
         {"roformer", "rotary_value", "values are rotated too"},
     };
