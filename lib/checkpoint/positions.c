@@ -121,7 +121,7 @@ static szg_status use_table(szg_context *context, szg_checkpoint *checkpoint, co
 }
 
 static szg_status use_sinusoids(szg_context *context, szg_checkpoint *checkpoint) {
-    static const char *const keys[] = {"max_position_embeddings", NULL};
+    static const char *const keys[] = {"max_position_embeddings", "n_positions", NULL};
     if (checkpoint->model_size % 2 != 0)
         return szgi_fail(context, SZG_EDATA,
                          "%s: sinusoidal positions need an even model size, not %" PRId64,

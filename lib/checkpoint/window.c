@@ -136,6 +136,10 @@ static int64_t window_of(const szg_checkpoint *checkpoint, int64_t layer) {
         return window_of_both(checkpoint, layer);
     if (strcmp(type, "modernbert-decoder") == 0) /* half of it, the query's own place in */
         return window_of_both(checkpoint, layer) > 0 ? window_of_both(checkpoint, layer) - 1 : 0;
+    if (strcmp(type, "openai_privacy_filter") == 0) /* lags up to it, of both signs */
+        return number_of(checkpoint, "sliding_window") > 0
+                   ? number_of(checkpoint, "sliding_window") + 1
+                   : 0;
     if (strcmp(type, "recurrent_gemma") == 0)
         return number_of(checkpoint, "attention_window_size");
     if (strcmp(type, "gpt_neo") == 0)

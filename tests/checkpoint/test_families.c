@@ -29,7 +29,8 @@ START_TEST(sinusoids_of_translators) {
     } each[] = {{"marian", "sinusoids.model.decoder.embed_positions", 0},
                 {"m2m_100", "sinusoids.model.decoder.embed_positions", 1},
                 {"xglm", "sinusoids.model.embed_positions", 2},
-                {"nllb-moe", "sinusoids.model.encoder.embed_positions", 1}};
+                {"nllb-moe", "sinusoids.model.encoder.embed_positions", 1},
+                {"ctrl", "sinusoids.transformer", 0}};
     enum { POSITIONS = 40 };
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
         char folder[512], file[640];

@@ -59,6 +59,7 @@ static const struct {
      "\"local_attention\":6,\"layer_types\":[\"sliding_attention\",\"full_attention\","
      "\"sliding_attention\",\"full_attention\",\"full_attention\",\"full_attention\"]",
      {4, 0, 4, 0, 0, 0}},
+    {"openai_privacy_filter", "\"sliding_window\":5", ALL(6)},
     {"gpt_neo",
      "\"window_size\":5,\"attention_types\":[[[\"global\",\"local\"],3]]",
      {0, 5, 0, 5, 0, 5}},
@@ -87,6 +88,7 @@ static const struct {
     {"exaone4", "", FOURTH(4096)},
     {"olmo3", "", FOURTH(4096)},
     {"modernbert", "", {0, 65, 65, 0, 65, 65}},
+    {"openai_privacy_filter", "", ALL(129)},
     {"gpt_neo", "", {0, 256, 0, 256, 0, 256}},
     {"llama4_text", "", FOURTH(8192)},
 };
