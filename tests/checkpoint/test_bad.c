@@ -534,7 +534,7 @@ START_TEST(an_adapter_is_noticed) {
         if (i == 1) { /* the folder is refused; who names its file means that file */
             ck_szg_fails(SZG_EDATA,
                          "adapter_config.json: is an adapter (peft_type LORA) of the model "
-                         "'org/base', and szego does not add it: merge it",
+                         "'org/base': name the base as PATH, and this folder with --adapter",
                          szg_checkpoint_open(test_context(), model.folder, NULL, &checkpoint));
             strcat(model.folder, "/model.safetensors");
         }
