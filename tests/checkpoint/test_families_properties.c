@@ -120,6 +120,7 @@ static const struct {
     {"llama", "heads", "4", "", "num_attention_heads"},
     {"opt", "position_first", "2", "", ""},
     {"mpnet", "position_first", "2", "", ""},
+    {"mvp", "position_first", "2", "", ""},
     {"vit", "position_rows", "5", "", ""},
     {"electra", "positions", "none", "", ""},
     {"whisper", "positions", "learned", "", "model.encoder.embed_positions.weight"},
