@@ -15,6 +15,27 @@ START_TEST(logits_of_every_family) {
 }
 END_TEST
 
+/* The mask leaves later keys where szego says that queries see them, and nowhere else. */
+static void check_direction(const family_case *own, int64_t layer) {
+    const szgi_tensor *logits = oracle_tensor(own, layer, "logits");
+    bool later = false;
+    if (!logits || strcmp(own->stack, "cross.") == 0)
+        return;
+    double *value = read_all(logits);
+    for (int64_t i = 0, n = logits->shape[2]; i < logits->shape[1]; i++)
+        for (int64_t j = i + 1; j < n; j++)
+            later = later || !isnan(value[i * n + j]);
+    free(value);
+    ck_assert_msg(later == szgi_sees_later(own->checkpoint),
+                  "%s: %slayer %lld: transformers %s later keys", own->folder, own->stack,
+                  (long long)layer, later ? "does not mask" : "masks");
+}
+
+START_TEST(masks_of_every_family) {
+    ck_assert_int_ge(check_all("config.json", check_direction), least(70));
+}
+END_TEST
+
 START_TEST(configurations_of_version_4) {
     ck_assert_int_ge(check_all("config-4.json", check_layer), 40);
 }
@@ -100,6 +121,7 @@ END_TEST
 
 TEST_FILE("families") {
     test_add(suite, "logits_of_every_family", logits_of_every_family);
+    test_add(suite, "masks_of_every_family", masks_of_every_family);
     test_add(suite, "configurations_of_version_4", configurations_of_version_4);
     test_add(suite, "sinusoids_of_translators", sinusoids_of_translators);
     test_add(suite, "families_survive_refused_allocations", families_survive_refused_allocations);
