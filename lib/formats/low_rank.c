@@ -325,6 +325,7 @@ szg_status szgi_safetensors_replace(szg_context *context, szgi_safetensors *set,
                                     const szgi_tensor *other) {
     szgi_tensor *tensor = &set->tensor[index];
     const char *name = tensor->name;
+    struct szgi_coded *coded = tensor->coded; /* which owns the name of a packed weight */
     bool same = tensor->dims == other->dims;
     for (int i = 0; same && i < tensor->dims; i++)
         same = tensor->shape[i] == other->shape[i];
@@ -334,6 +335,7 @@ szg_status szgi_safetensors_replace(szg_context *context, szgi_safetensors *set,
     szgi_memory_free(tensor->refusal);
     *tensor = *other;
     tensor->name = name;
+    tensor->coded = coded;
     tensor->refusal = NULL; /* which its own set frees */
     return SZG_OK;
 }

@@ -116,18 +116,32 @@ FAMILIES = {
 }
 LATENT = {"self_attn.q_a_layernorm.weight": 32, "self_attn.kv_a_layernorm.weight": 32}
 
+def become_adapter(folder):
+    for old, new in (("config.json", "adapter_config.json"), ("model.safetensors", "adapter_model.safetensors")):
+        os.rename(os.path.join(folder, old), os.path.join(folder, new))
+
+
 def adapter(folder, weight):
     """Writes one over queries, and gives what it makes of their weight."""
     up, down = (random.standard_normal(shape).astype(np.float32) for shape in ((len(weight), 4), (4, weight.shape[1])))
     begin = "base_model.model.model.layers.0.self_attn.q_proj."
     write(folder, {"peft_type": "LORA", "r": 4, "lora_alpha": 8, "target_modules": ["q_proj"]},
           {begin + "lora_A.weight": stored("F32", down), begin + "lora_B.weight": stored("F32", up)})
-    for old, new in (("config.json", "adapter_config.json"), ("model.safetensors", "adapter_model.safetensors")):
-        os.rename(os.path.join(folder, old), os.path.join(folder, new))
+    become_adapter(folder)
     return weight + 2 * up.astype(float) @ down.astype(float)
 
 
-for method, (pack, settings) in METHODS.items():  # QLoRA: the adapter is added to what the codes say
+def replacement(folder, weight):
+    """The same, with a whole weight in place of the model's (modules_to_save)."""
+    weight = random.standard_normal(weight.shape)
+    write(folder, {"peft_type": "LORA", "r": 4, "lora_alpha": 8, "modules_to_save": ["q_proj"]},
+          {"base_model.model.model.layers.0.self_attn.q_proj.weight": stored("F64", weight)})
+    become_adapter(folder)
+    return weight
+
+
+for method, (pack, settings), change in [(method, packing, change) for method, packing in METHODS.items()
+                                         for change in (adapter, replacement)]:  # QLoRA: the adapter is added to what the codes say
     sizes, weights = FAMILIES["llama"]
     shared = {"model_type": "llama", "num_hidden_layers": 1, "rope_theta": 10000.0} | sizes
     packed, whole = {}, {}
@@ -135,7 +149,7 @@ for method, (pack, settings) in METHODS.items():  # QLoRA: the adapter is added 
         parts, whole[name] = pack("model.layers.0." + name, *shape)
         packed |= parts
     with scratch() as folder, scratch() as over:
-        whole["self_attn.q_proj"] = adapter(over, whole["self_attn.q_proj"])
+        whole["self_attn.q_proj"] = change(over, whole["self_attn.q_proj"])
         write(folder, shared | settings, packed)
         got, said = analyse(folder, "--adapter", over)
     with scratch() as folder:
@@ -144,7 +158,7 @@ for method, (pack, settings) in METHODS.items():  # QLoRA: the adapter is added 
     keys, values = (lambda row: (row["layer"], row["head"], row["matrix"])), []
     for rows in (got, want):
         values.append(np.array([float(row["re"]) for row in rows]))
-    tap.ok(f"an adapter over {method}: {len(want)} values",
+    tap.ok(f"{change.__name__} over {method}: {len(want)} values",
            len(want) > 32 and [keys(row) for row in got] == [keys(row) for row in want]
            and np.abs(values[0] - values[1]).max() <= 1e-12 * np.abs(values[1]).max(), "" if got else said)
 
