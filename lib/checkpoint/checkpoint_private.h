@@ -169,8 +169,7 @@ typedef struct size_keys {
     const char *layers_otherwise;       /* of another stack: it counts if `layers` is not there */
 } size_keys;
 
-/* What a bank of profiles by the lag is called: names behind "INDEX.", keys of the configuration.
- */
+/* What a bank of profiles by the lag is called: after "INDEX.", and in the configuration. */
 typedef struct lag_bank_names {
     const char *profiles; /* [profiles, lags], by the model's code */
     const char *weights;  /* [heads profiles, d]: what mixes them for a query */

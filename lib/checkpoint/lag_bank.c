@@ -59,9 +59,9 @@ static szg_status check_part(szg_context *context, const szg_checkpoint *checkpo
     if (!problem)
         return SZG_OK;
     const lag_bank_names *names = checkpoint->family->bank;
-    szg_status status = szgi_fail(
-        context, SZG_EDATA, "%s%s%s (%s, %s; --set KEY=VALUE changes them)",
-        tensor ? tensor->file : checkpoint->source, ": ", problem, names->count, names->extent);
+    szg_status status =
+        szgi_fail(context, SZG_EDATA, "%s: %s (%s, %s; --set KEY=VALUE changes them)",
+                  tensor ? tensor->file : checkpoint->source, problem, names->count, names->extent);
     szgi_memory_free(problem);
     return status;
 }

@@ -75,11 +75,8 @@ static bool is_mlx(const szg_checkpoint *checkpoint, szgi_json_value *settings) 
 }
 
 static const char *name_mlx(szgi_json_value settings, char *text, size_t size) {
-    int64_t bits;
-    bool known = szgi_json_kind_of(settings) == SZGI_JSON_OBJECT &&
-                 szgi_json_has(settings, "bits") &&
-                 szgi_json_as_integer(NULL, szgi_json_member(settings, "bits"), &bits) == SZG_OK;
-    if (known)
+    int64_t bits = szgi_quantised_number(settings, "bits");
+    if (bits >= 0)
         szgi_print(text, size, "MLX, %" PRId64 " bits", bits);
     else
         szgi_print(text, size, "MLX");
@@ -94,7 +91,6 @@ const char *szgi_quantised_name(const szg_checkpoint *checkpoint, char *text, si
     const char *method = szgi_quantised_text(settings, "quant_method"),
                *kind = bitsandbytes_kind(settings);
     char bits[32] = "";
-    int64_t count;
     if (!method && !*kind && checkpoint->config && is_mlx(checkpoint, &settings))
         return name_mlx(settings, text, size);
     if (!method && !*kind) /* files from before the key have bitsandbytes alone */
@@ -106,8 +102,8 @@ const char *szgi_quantised_name(const szg_checkpoint *checkpoint, char *text, si
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(method, names[i].method) == 0)
             method = names[i].name;
-    if (szgi_json_has(settings, "bits") &&
-        szgi_json_as_integer(NULL, szgi_json_member(settings, "bits"), &count) == SZG_OK)
+    int64_t count = szgi_quantised_number(settings, "bits");
+    if (count >= 0)
         snprintf(bits, sizeof bits, ", %" PRId64 " bits", count);
     szgi_print(text, size, "%s%s%s", SHOWN(method), kind, bits);
     return text;

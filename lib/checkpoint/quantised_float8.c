@@ -57,18 +57,22 @@ static const szgi_tensor *find_named(const szg_checkpoint *checkpoint, const cha
                : NULL;
 }
 
+static bool is_method(const char *methods, const char *method) {
+    char word[64];
+    int length = snprintf(word, sizeof word, " %s ", method);
+    return (size_t)length < sizeof word && strstr(methods, word);
+}
+
 /* The scale that goes with quant_method; NULL: there is none. *two: another one is there too. */
 static const szgi_tensor *find_scale(const szg_checkpoint *checkpoint, const char *weight,
                                      const szgi_tensor **two) {
     const char *method =
         szgi_quantised_text(szgi_quantised_settings(checkpoint, QUANTISED_CONFIG), "quant_method");
     const szgi_tensor *out = NULL;
-    char word[64];
     *two = NULL;
-    snprintf(word, sizeof word, " %s ", method ? method : "");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const szgi_tensor *one = find_named(checkpoint, weight, names[i].ending, names[i].after);
-        if (!one || !(method ? strstr(names[i].methods, word) != NULL : names[i].unnamed))
+        if (!one || !(method ? is_method(names[i].methods, method) : names[i].unnamed))
             continue;
         *two = out ? one : NULL;
         out = out ? out : one;
@@ -91,11 +95,10 @@ static const szgi_tensor *find_other_scale(const szg_checkpoint *checkpoint, con
 
 /* Methods whose scales szego knows. */
 static bool is_known(const szg_checkpoint *checkpoint) {
-    static const char *const methods[] = {"fp8", "fbgemm_fp8", "compressed-tensors", "modelopt"};
     const char *method =
         szgi_quantised_text(szgi_quantised_settings(checkpoint, QUANTISED_CONFIG), "quant_method");
-    for (size_t i = 0; method && i < sizeof methods / sizeof *methods; i++)
-        if (strcmp(method, methods[i]) == 0)
+    for (size_t i = 0; method && i < sizeof names / sizeof *names; i++)
+        if (is_method(names[i].methods, method))
             return true;
     return false;
 }

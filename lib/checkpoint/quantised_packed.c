@@ -46,8 +46,7 @@ static bool has_form(unpack_job *job, const packing *kind) {
            (!kind->beside || szgi_part_find(job, kind->beside));
 }
 
-/* The kinds whose tensors have such names: of two, quant_method chooses. *one: the first of them.
- */
+/* The kinds whose tensors have such names; of two, quant_method chooses. *one: the first. */
 static const packing *find_kind(unpack_job *job, const char *method, const packing **one) {
     *one = NULL;
     for (int i = 0; i < PACKINGS; i++) {

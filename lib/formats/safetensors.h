@@ -110,8 +110,7 @@ SZG_CHECK_RESULT szg_status szgi_safetensors_scale(szg_context *context, szgi_sa
                                                    int64_t index, const szgi_tensor *scale,
                                                    const int64_t block[2]);
 /* From now on tensor `index` is read as what the adapter makes of it; its tensors stay until the
- * set is closed. SZG_EINVAL: shapes that do not go together, or the tensor has an adapter already.
- */
+ * set is closed. SZG_EINVAL: shapes that do not go together, or a tensor that has an adapter. */
 SZG_CHECK_RESULT szg_status szgi_safetensors_update(szg_context *context, szgi_safetensors *set,
                                                     int64_t index, const szgi_low_rank *change);
 /* NULL: no adapter changes the tensor. */
@@ -131,10 +130,9 @@ SZG_CHECK_RESULT szg_status szgi_safetensors_refuse(szg_context *context, szgi_s
 SZG_CHECK_RESULT szg_status szgi_tensor_read(szg_context *context, const szgi_tensor *tensor,
                                              int64_t start, int64_t count, double *out);
 
-/* The same of a matrix's rows row .. row + rows - 1, of each the elements column .. column +
- * columns
- * - 1: rows x columns numbers. Where an adapter changes the matrix this costs less than to read
- * each row apart. SZG_EINVAL: it has not two axes, or not these rows and columns. */
+/* The same of a part of a matrix, from `row` and `column` on: rows x columns numbers, row-major.
+ * Where an adapter changes the matrix this costs less than to read each row apart. SZG_EINVAL: it
+ * has not two axes, or not these rows and columns. */
 SZG_CHECK_RESULT szg_status szgi_tensor_read_part(szg_context *context, const szgi_tensor *tensor,
                                                   int64_t row, int64_t rows, int64_t column,
                                                   int64_t columns, double *out);

@@ -63,8 +63,7 @@ SZG_CHECK_RESULT szg_status szgi_tensor_read_stored(szg_context *context, const 
 SZG_CHECK_RESULT szg_status szgi_tensor_check_range(szg_context *context, const szgi_tensor *tensor,
                                                     int64_t start, int64_t count);
 
-/* ---- low_rank.c: what szgi_tensor_read and szgi_tensor_check do for tensors with an update ----
- */
+/* ---- low_rank.c: what szgi_tensor_read and szgi_tensor_check do for an update ---- */
 SZG_CHECK_RESULT szg_status szgi_tensor_read_updated(szg_context *context,
                                                      const szgi_tensor *tensor, int64_t start,
                                                      int64_t count, double *out);
