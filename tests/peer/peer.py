@@ -1,6 +1,8 @@
 """What the comparisons with NumPy and SciPy share: running szego, and TAP."""
 import csv
 import functools
+import importlib.machinery
+import importlib.util
 import json
 import os
 import struct
@@ -59,6 +61,16 @@ def package_test(kind):
     print(f"# SZG_TEST_SEED={seed}")
     tap = Tap()
     return tap, functools.partial(tap.refused, kind=kind), np.random.default_rng(seed)
+
+
+def tool(name):
+    """A program of tools/, which has no ending, as a module."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", name)
+    loader = importlib.machinery.SourceFileLoader(name, path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    sys.dont_write_bytecode = True
+    loader.exec_module(module)
+    return module
 
 
 def eigenvalue_bound(n, norm):

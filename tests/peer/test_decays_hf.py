@@ -6,14 +6,12 @@ ends: the direction is that of the module's own gradient. What the module sums u
 is outside its interval, in float32, bfloat16 and float16; in float32 the ends are reached, and the quantiles are those
 of the samples. usage: test_decays_hf.py PROGRAM"""
 import csv
-import importlib.machinery
-import importlib.util
 import math
 import os
 import subprocess
 import sys
 
-from peer import Tap, scratch, skip
+from peer import Tap, scratch, skip, tool
 
 LEFT_OUT = "decays of ten model types were not compared with modules (./check --release does it)"
 try:
@@ -73,17 +71,7 @@ MODELS = {
 NEW = ("qwen3_5_text", "olmo_hybrid", "kimi_linear", "bailing_hybrid", "glm5_next_text", "nemotron_h")
 
 
-def load_families():
-    """tools/families, which gives every number a value of its own: a program, hence without an ending."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "families")
-    loader = importlib.machinery.SourceFileLoader("families", path)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("families", loader))
-    sys.dont_write_bytecode = True
-    loader.exec_module(module)
-    return module
-
-
-families = load_families()
+families = tool("families")
 
 
 class Found(Exception):

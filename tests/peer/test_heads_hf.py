@@ -6,14 +6,12 @@ theory.md calls a token. A token and its own copy give the self kernel, two inde
 noise. Bounds come from the spread of the samples. Each family is compared once more with a reader that is wrong in one
 thing, which must be seen. usage: test_heads_hf.py PROGRAM"""
 import csv
-import importlib.machinery
-import importlib.util
 import os
 import re
 import subprocess
 import sys
 
-from peer import Tap, scratch, skip
+from peer import Tap, scratch, skip, tool
 
 LEFT_OUT = "kernels of 15 families were not compared with captured queries and keys (./check --release does it)"
 try:
@@ -35,17 +33,7 @@ tap = Tap()
 print(f"# transformers {transformers.__version__}, torch {torch.__version__}, SZG_TEST_SEED={SEED}")
 
 
-def load_families():
-    """tools/families, which builds the models: a program, hence without an ending."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "families")
-    loader = importlib.machinery.SourceFileLoader("families", path)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("families", loader))
-    sys.dont_write_bytecode = True
-    loader.exec_module(module)
-    return module
-
-
-families = load_families()
+families = tool("families")
 
 # ---- What a model computes ----
 
