@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "decay_rows.h"
 #include "problem.h"
@@ -129,6 +130,8 @@ static szg_status find_layers(szg_context *context, decay_job *job) {
     job->layers = checkpoint->family ? checkpoint->layers : 0;
     job->size = checkpoint->family ? checkpoint->model_size
                                    : szgi_config_number_or(checkpoint, "hidden_size", 0);
+    if (checkpoint->family && checkpoint->family->two_streams) /* of which attention alone reads */
+        job->size /= 2;
     if (checkpoint->family)
         return szgi_memory_copy_text(context, checkpoint->prefix, &job->prefix);
     for (int64_t i = 0; i < szgi_safetensors_count(checkpoint->tensors); i++) {
@@ -343,11 +346,6 @@ static szg_status retention(szg_context *context, const decay_job *job, int64_t 
     return SZG_OK;
 }
 
-static int by_size(const void *left, const void *right) {
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 /* Single precision ends here, in which models take the exponential. */
 static const double rate_most = 88.72;
 
@@ -362,7 +360,7 @@ static szg_status channels(szg_context *context, const decay_job *job, int64_t l
                          logs->file, logs->name);
     SZG_TRY(szgi_memory_alloc(context, count, &value));
     szg_status status = szgi_tensor_read(context, logs, 0, count, value);
-    qsort(value, (size_t)count, sizeof *value, by_size);
+    szgi_sort_reals(count, value);
     if (status == SZG_OK && value[count - 1] > rate_most)
         status = szgi_fail(context, SZG_EDATA,
                            "%s: tensor %s: exp(%.6g) exceeds single precision, so that the decay "

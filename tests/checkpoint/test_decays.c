@@ -1,9 +1,13 @@
-/* Gates: closed forms of the sphere's law, and ranges against every point of a grid. */
+/* Gates: closed forms of the sphere's law, ranges against every point of a grid, and the layers of
+ * families that have them. Their numbers are compared in tests/peer/test_decays_hf.py. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/memory.h"
 #include "checkpoint/decay_gate.h"
-#include "suite.h"
+#include "families_oracle.h"
+#include <szego/checkpoint.h>
+#include <szego/table.h>
 
 /* Uniform in three dimensions, the arcsine law in two. */
 START_TEST(sphere_has_closed_forms) {
@@ -57,7 +61,37 @@ START_TEST(typical_decays_are_those_of_quantiles) {
 }
 END_TEST
 
+/* Every head of a recurrent layer has decays, whatever else the model's attention reads. */
+START_TEST(families_have_their_decays) {
+    static const struct {
+        const char *family;
+        int64_t rows;
+    } cases[] = {{"qwen3_next", 2},  {"qwen3_5_text", 2},     {"olmo_hybrid", 2},
+                 {"kimi_linear", 2}, {"granitemoehybrid", 4}, {"bamba", 4},
+                 {"falcon_h1", 8},   {"nemotron_h", 4},       {"zamba2", 20},
+                 {"minimax", 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char folder[512];
+        szg_checkpoint *checkpoint;
+        szg_checkpoint_tables tables;
+        snprintf(folder, sizeof folder, "%s/%s", data_folder(), cases[i].family);
+        ck_szg_ok(szg_checkpoint_open(test_context(), folder, NULL, &checkpoint));
+        ck_szg_ok(szg_checkpoint_analyse(test_context(), checkpoint, NULL, &tables));
+        int64_t rows = szg_table_rows(tables.decays);
+        ck_assert_msg(rows == cases[i].rows && tables.bad == 0,
+                      "%s: %" PRId64 " rows, not %" PRId64 ", and %" PRId64 " bad", folder, rows,
+                      cases[i].rows, tables.bad);
+        for (int64_t row = 0; row < rows; row++)
+            ck_assert(
+                !szg_table_is_empty(tables.decays, row, szg_table_find(tables.decays, "channels")));
+        szg_checkpoint_tables_close(&tables);
+        szg_checkpoint_close(&checkpoint);
+    }
+}
+END_TEST
+
 TEST_FILE("decays") {
+    test_add(suite, "families_have_their_decays", families_have_their_decays);
     test_add(suite, "sphere_has_closed_forms", sphere_has_closed_forms);
     test_add(suite, "ranges_hold_what_gates_give", ranges_hold_what_gates_give);
     test_add(suite, "typical_decays_are_those_of_quantiles", typical_decays_are_those_of_quantiles);
