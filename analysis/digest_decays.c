@@ -1,15 +1,10 @@
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
 #include "digest.h"
-
-static int by_size(const void *left, const void *right) {
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
 
 static double number(const szg_table *decays, int64_t row, const char *column) {
     return szg_table_get_real(decays, row, szg_table_find(decays, column));
@@ -40,7 +35,7 @@ szg_status digest_decays(szg_context *context, const szg_table *decays, FILE *to
         least = fmin(least, number(decays, row, "half_life_min"));
         most = fmax(most, isnan(longest) ? INFINITY : longest);
     }
-    qsort(median, (size_t)count, sizeof *median, by_size);
+    szgi_sort_reals(count, median);
     if (count > 0)
         fprintf(to,
                 "Recurrent layers (%s): a typical token is half forgotten after %.3g positions, "

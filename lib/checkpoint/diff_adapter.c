@@ -1,11 +1,11 @@
 /* What an adapter adds to each head: singular values of scale B A of the head's rows, and what two
  * random factors of these shapes would have. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/row.h"
+#include "base/sort.h"
 #include "linalg/linalg.h"
 #include "adapter.h"
 #include "analyse.h"
@@ -109,11 +109,6 @@ static szg_status product_facts(szg_context *context, const adapter_work *work, 
 
 /* ---- Chance ---- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static szg_status draw(szg_context *context, adapter_work *work, const chance *shapes,
                        double *value) {
     uint64_t seed = work->pair->seed;
@@ -146,7 +141,7 @@ static szg_status find_chance(szg_context *context, adapter_work *work, const ch
     szg_status status = draw(context, work, shapes, value);
     work->drawn = *shapes;
     for (int q = 0; q < QUANTITIES && status == SZG_OK; q++) {
-        qsort(value + q * DRAW_COUNT, DRAW_COUNT, sizeof *value, ascending);
+        szgi_sort_reals(DRAW_COUNT, value + q * DRAW_COUNT);
         for (int i = 0; i < QUANTILES; i++)
             work->drawn.quantile[q][i] =
                 szgi_baseline_quantile(DRAW_COUNT, value + q * DRAW_COUNT, at[i]);
@@ -236,14 +231,19 @@ static void close_work(adapter_work *work) {
         szgi_memory_free(arrays[i]);
 }
 
+/* What all heads share: singular values and left vectors of A. Chance overwrites it. */
+static szg_status read_lower(szg_context *context, adapter_work *work, const szgi_low_rank *change,
+                             const chance *shapes) {
+    SZG_TRY(szgi_tensor_read(context, change->down, 0, shapes->rank * shapes->d, work->down));
+    return szgi_wide_l(context, shapes->rank, shapes->d, work->down, shapes->d, work->lower);
+}
+
 static szg_status add_head(szg_context *context, adapter_work *work, const adapter_head *head,
                            const chance *shapes) {
     const szgi_low_rank *change = head->change;
     int64_t rank = shapes->rank, d = shapes->d;
     spectrum_facts facts;
     double norm;
-    SZG_TRY(szgi_tensor_read(context, change->down, 0, rank * d, work->down));
-    SZG_TRY(szgi_wide_l(context, rank, d, work->down, d, work->lower));
     SZG_TRY(szgi_tensor_read(context, change->up, head->first * rank, head->e * rank, work->up));
     SZG_TRY(product_facts(context, work, head->e, rank,
                           change->scale < 0 ? -change->scale : change->scale, work->lower, &facts));
@@ -265,6 +265,7 @@ static szg_status add_side(szg_context *context, adapter_work *work, int64_t lay
                      .d = change->down->shape[1]};
     SZG_TRY(open_work(context, work, &shapes));
     SZG_TRY(find_chance(context, work, &shapes));
+    SZG_TRY(read_lower(context, work, change, &shapes));
     for (int64_t i = 0; i < (query ? base->heads : base->key_heads); i++) {
         const adapter_head head = {.layer = layer,
                                    .head = i,

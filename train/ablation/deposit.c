@@ -2,19 +2,14 @@
  * over seeds. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "ablation.h"
 #include "base/memory.h"
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+#include "base/sort.h"
 
 double szgi_gini_coefficient(int64_t count, double *x) {
     double sum = 0, weighted = 0;
-    qsort(x, (size_t)count, sizeof *x, ascending);
+    szgi_sort_reals(count, x);
     for (int64_t i = 0; i < count; i++)
         sum += x[i];
     /* sum_i (2 i + 1 - count) x_i, the largest against the least and so on: no term is negative, so
