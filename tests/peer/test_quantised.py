@@ -54,6 +54,8 @@ def analyse(folder, *options):
     done = subprocess.run([PROGRAM, "checkpoint", folder, "-o", out, "--format", "csv", *options],
                           capture_output=True, text=True, check=False)
     said = done.stdout + done.stderr
+    if done.returncode not in (0, 2, 3):  # of usage, or of data: all others are faults, and a sanitizer's
+        sys.exit(f"{folder}: exit {done.returncode}: {said}")
     rows = []
     if os.path.exists(os.path.join(out, "spectra.csv")):
         with open(os.path.join(out, "spectra.csv"), encoding="utf-8") as file:
